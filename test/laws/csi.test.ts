@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { asMountPath } from "../../src/agent/model/identities.ts";
 import type { StageRecord, TargetRecord } from "../../src/agent/model/volume-record.ts";
 import type { MountEntry } from "../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../lib/builders/mount-entries.ts";
@@ -123,7 +124,7 @@ function recordOf({ recorded }: Choice["targets"][number], name: string): Target
   const known = recorded === "published" ? { identity: shown } : recorded === "refuted" ? { refuted: true } : {};
   const published = { path: `${directory}/mounts/${name}`, readOnly: false, ...known };
   const identity = recorded === "published" ? shown : { device: "", root: "" };
-  const { mountID: _id, ...target } = targetRecord({ path: `${prefix}/${name}`, identity, published });
+  const { mountID: _id, ...target } = targetRecord({ path: asMountPath(`${prefix}/${name}`), identity, published });
   return [target];
 }
 

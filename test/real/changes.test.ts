@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { noProblems } from "../../src/agent/model/actual-volume.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
@@ -59,17 +59,19 @@ describe("changes of the spec, on the real kernel", () => {
     const other = (path: string) => intent({ name: "node.other-1", source: memory, mounts: [{ path }] });
     node.want(one(), other(node.target("a/below")));
     const plan = await node.converge();
-    expect(plan.volumes.get(name)?.problems.targets.get(node.target("a"))?.reason).to.equal("PathConflict");
+    expect(plan.volumes.get(name)?.problems.targets.get(asMountPath(node.target("a")))?.reason).to.equal(
+      "PathConflict",
+    );
     expect(
-      plan.volumes.get(asVolumeName("node.other-1"))?.problems.targets.get(node.target("a/below"))?.reason,
+      plan.volumes.get(asVolumeName("node.other-1"))?.problems.targets.get(asMountPath(node.target("a/below")))?.reason,
     ).to.equal("PathConflict");
     node.want(one());
     await node.converge();
     node.want(one(), other(node.target("a")));
     const second = await node.converge();
     expect(second.volumes.get(name)?.problems).to.deep.equal(noProblems);
-    expect(second.volumes.get(asVolumeName("node.other-1"))?.problems.targets.get(node.target("a"))?.reason).to.equal(
-      "PathConflict",
-    );
+    expect(
+      second.volumes.get(asVolumeName("node.other-1"))?.problems.targets.get(asMountPath(node.target("a")))?.reason,
+    ).to.equal("PathConflict");
   });
 });

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { asMountPath } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import type { OwnershipResult } from "../../src/host/ports/ownership.ts";
@@ -40,7 +41,7 @@ describe("whom the files of a CSI volume belong to, on the real kernel", () => {
   const why = async (target: string) => {
     const plan = await there.node.plan();
     const [volume] = plan.volumes.values();
-    return volume?.problems.targets.get(there.node.target(target));
+    return volume?.problems.targets.get(asMountPath(there.node.target(target)));
   };
 
   it("to the group of its mounts, before any of them is there", async () => {

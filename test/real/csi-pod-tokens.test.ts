@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { asMountPath } from "../../src/agent/model/identities.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { tokensFor } from "../lib/fakes/pod-tokens.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
@@ -42,7 +43,8 @@ describe("a CSI driver that acts as the pod, on the real kernel (behaviour 109, 
       return [whose, ...all];
     });
   };
-  const problem = async (uid: string) => (await there.node.volume(volumeName)).problems.targets.get(at(uid))?.reason;
+  const problem = async (uid: string) =>
+    (await there.node.volume(volumeName)).problems.targets.get(asMountPath(at(uid)))?.reason;
 
   it("gets for each pod its own tokens and name, and those of no other", async () => {
     want(["a", "b"]);
@@ -183,7 +185,7 @@ describe("a CSI driver that acts as the pod, on the real kernel (behaviour 109, 
     await ask("a", "1");
     want(["a"], {}, { mounts: [{ path: there.node.target("host") }] });
     const volume = await there.node.volume(volumeName);
-    expect(volume.problems.targets.get(there.node.target("host"))?.reason).to.equal("PerPodIdentity");
+    expect(volume.problems.targets.get(asMountPath(there.node.target("host")))?.reason).to.equal("PerPodIdentity");
     expect(publishes()).to.have.length(1);
     expect(there.node.mountAt(at("a"))).to.not.equal(undefined);
   });

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { noProblems } from "../../src/agent/model/actual-volume.ts";
+import { asMountPath } from "../../src/agent/model/identities.ts";
 import type { IntentPod } from "../../src/api/types.gen.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/kernel/driver-node.ts";
 
@@ -42,7 +43,7 @@ describe("volumes of a CSI driver for pods, on the real kernel", () => {
     expect([existsSync(at("a")), existsSync(`${at("b")}/shared`)]).to.deep.equal([false, true]);
     there.node.want(volumeFor({ b: {} }, { deleting: true }));
     const held = await there.node.volume(volumeName);
-    expect([held.phase, held.problems.targets.get(at("b"))?.reason]).to.deep.equal([
+    expect([held.phase, held.problems.targets.get(asMountPath(at("b")))?.reason]).to.deep.equal([
       "tearDown",
       "ConsumerStillRunning",
     ]);
@@ -71,7 +72,7 @@ describe("volumes of a CSI driver for pods, on the real kernel", () => {
     await want({ a: { fsGroup: 2000 }, b: { fsGroup: 3000 } });
     await ask("a");
     const volume = await ask("b");
-    expect(volume.problems.targets.get(at("b"))?.reason).to.equal("FsGroupConflict");
+    expect(volume.problems.targets.get(asMountPath(at("b")))?.reason).to.equal("FsGroupConflict");
     expect(execFileSync("stat", ["-c", "%g", at("a")], { encoding: "utf8" }).trim()).to.equal("2000");
     await want({ b: { fsGroup: 3000 } });
     await giveBack("a");

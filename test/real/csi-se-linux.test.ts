@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
+import { asMountPath } from "../../src/agent/model/identities.ts";
 import { need } from "../lib/asserts/requirements.ts";
 import { type DriverNode, withDriverNode } from "../lib/kernel/driver-node.ts";
 
@@ -49,7 +50,7 @@ describe("the SELinux label of a CSI volume, on a kernel that is taken for one w
     await want({ b: "s0:c1,c2" });
     await want({ a: "s0:c3", b: "s0:c1,c2", c: undefined });
     const [volume] = (await there.node.plan()).volumes.values();
-    const problem = volume?.problems.targets.get(there.node.target("a"));
+    const problem = volume?.problems.targets.get(asMountPath(there.node.target("a")));
     expect(problem).to.deep.include({
       reason: "SELinuxContextConflict",
       on: { kind: "Mount", name: there.node.target("b") },

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { noProblems } from "../../src/agent/model/actual-volume.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName, type MountPath } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
@@ -18,7 +18,7 @@ describe("what is foreign, on the real kernel", () => {
   const source = () => ({ hostPath: { path: `${node.path}/src` } });
   const one = (more: object = {}, mount: object = {}) =>
     intent({ source: source(), ...more, mounts: [{ path: node.target("a"), ...mount }] });
-  const problemAt = async (path: string) => (await node.volume(name)).problems.targets.get(path)?.reason;
+  const problemAt = async (path: MountPath) => (await node.volume(name)).problems.targets.get(path)?.reason;
 
   const foreignAt = (path: string) => {
     mkdirSync(path, { recursive: true });
@@ -30,7 +30,7 @@ describe("what is foreign, on the real kernel", () => {
   it("a mount on a target keeps ours away until it goes", async () => {
     foreignAt(node.target("a"));
     node.want(one());
-    expect(await problemAt(node.target("a"))).to.equal("ForeignMount");
+    expect(await problemAt(asMountPath(node.target("a")))).to.equal("ForeignMount");
     canary(node.target("a"));
     execFileSync("umount", [node.target("a")]);
     await node.converge();
@@ -41,7 +41,7 @@ describe("what is foreign, on the real kernel", () => {
     node.want(one());
     await node.converge();
     foreignAt(node.target("a"));
-    expect(await problemAt(node.target("a"))).to.equal("ForeignMountOnTarget");
+    expect(await problemAt(asMountPath(node.target("a")))).to.equal("ForeignMountOnTarget");
     node.want(one({ deleting: true, generation: 2 }));
     const volume = await node.volume(name);
     expect(volume.phase).to.equal("tearDown");
@@ -57,7 +57,7 @@ describe("what is foreign, on the real kernel", () => {
     execFileSync("umount", [node.target("a")]);
     foreignAt(node.target("a"));
     execFileSync("mount", ["--bind", `${node.path}/src`, node.target("a")]);
-    expect(await problemAt(node.target("a"))).to.equal("ForeignMountBeneath");
+    expect(await problemAt(asMountPath(node.target("a")))).to.equal("ForeignMountBeneath");
     node.want(one({ deleting: true, generation: 2 }));
     expect((await node.volume(name)).phase).to.equal("tearDown");
     execFileSync("umount", [node.target("a")]);
@@ -69,7 +69,7 @@ describe("what is foreign, on the real kernel", () => {
     node.want(intent({ source: source(), mounts: [{ path: node.target("deep/a") }] }));
     await node.converge();
     foreignAt(node.target("deep"));
-    expect(await problemAt(node.target("deep/a"))).to.equal("TargetCovered");
+    expect(await problemAt(asMountPath(node.target("deep/a")))).to.equal("TargetCovered");
     expect(node.mounts().filter((mount) => mount.point === node.target("deep/a"))).to.have.length(1);
     canary(node.target("deep"));
   });
@@ -78,7 +78,7 @@ describe("what is foreign, on the real kernel", () => {
     mkdirSync(node.target("a"));
     execFileSync("mount", ["--bind", `${node.path}/src`, node.target("a")]);
     node.want(one());
-    expect(await problemAt(node.target("a"))).to.equal("ForeignMount");
+    expect(await problemAt(asMountPath(node.target("a")))).to.equal("ForeignMount");
     node.want(one({ adopt: "IfSame", generation: 2 }));
     const volume = await node.volume(name);
     expect(volume.problems).to.deep.equal(noProblems);
@@ -94,7 +94,7 @@ describe("what is foreign, on the real kernel", () => {
     mkdirSync(node.target("a"));
     foreignAt(node.target("a"));
     node.want(one({ adopt: "IfSame" }));
-    const problem = (await node.volume(name)).problems.targets.get(node.target("a"));
+    const problem = (await node.volume(name)).problems.targets.get(asMountPath(node.target("a")));
     expect(problem?.reason).to.equal("ForeignMount");
     expect(problem?.message).to.include("nor the same to the kernel as the spec: unmount it");
     canary(node.target("a"));
@@ -105,7 +105,7 @@ describe("what is foreign, on the real kernel", () => {
     await node.converge();
     execFileSync("umount", [node.target("a")]);
     foreignAt(node.target("a"));
-    expect(await problemAt(node.target("a"))).to.equal("ForeignMount");
+    expect(await problemAt(asMountPath(node.target("a")))).to.equal("ForeignMount");
     node.want(one({ deleting: true, generation: 2 }));
     expect((await node.volume(name)).phase).to.equal("released");
     canary(node.target("a"));

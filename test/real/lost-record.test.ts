@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../src/agent/model/identities.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxJournalFile } from "../../src/host/linux/files/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/files/state-directories.ts";
@@ -38,7 +38,9 @@ describe("the release of a volume whose record was lost, on the real kernel", ()
     node.want(one(source, deleted));
     const volume = await node.volume(name);
     expect([volume.phase, volume.actualState.inUse]).to.deep.equal(["tearDown", true]);
-    expect(volume.problems.targets.get(node.target("a"))?.message).to.contain("Unmount it, and the volume is released");
+    expect(volume.problems.targets.get(asMountPath(node.target("a")))?.message).to.contain(
+      "Unmount it, and the volume is released",
+    );
     expect(node.mounts()).to.have.length(1);
     execFileSync("umount", [node.target("a")]);
     expect((await node.volume(name)).phase).to.equal("released");

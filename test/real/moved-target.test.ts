@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { noProblems } from "../../src/agent/model/actual-volume.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
@@ -35,7 +35,7 @@ for (const [what, sourceOf] of sources) {
       move();
       const moved = await node.volume(name);
       expect(onTargets().map(({ point }) => point)).to.deep.equal([node.target("moved/a")]);
-      expect(moved.problems.targets.get(node.target("dir/a"))?.reason).to.equal("TargetMoved");
+      expect(moved.problems.targets.get(asMountPath(node.target("dir/a")))?.reason).to.equal("TargetMoved");
       expect(summaryOf(moved).drift).to.include({ class: "Missing" });
       expect(summaryOf(moved).drift?.message).to.contain(node.target("moved/a"));
       expect(moved.actualState.inUse).to.equal(true);

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, openSync, renameSync, write
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../src/agent/model/identities.ts";
 import { summaryOf } from "../../src/agent/status/volume-summary.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
@@ -78,7 +78,7 @@ describe("whom the files of a volume without a driver belong to, on the real ker
     await want(source, { a: { fsGroup: 2000 } });
     fill(node.target("a"));
     const volume = await want(source, { a: { fsGroup: 2000 }, b: { fsGroup: 3000 }, c: {} });
-    expect(volume.problems.targets.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
+    expect(volume.problems.targets.get(asMountPath(node.target("b")))).to.deep.include({ reason: "FsGroupConflict" });
     expect(node.mountAt(node.target("b"))).to.equal(undefined);
     expect(files("c")).to.deep.equal(files("a"));
     await want(source, { b: { fsGroup: 3000 } });
@@ -159,7 +159,7 @@ describe("whom the files of a volume without a driver belong to, on the real ker
       await want(source, { a: { fsGroup: 2000 } });
       put("secret", "2", { a: "y" });
       const volume = await want(source, { a: { fsGroup: 2000 }, b: { fsGroup: 3000 } });
-      expect(volume.problems.targets.get(node.target("b"))).to.deep.include({ reason: "FsGroupConflict" });
+      expect(volume.problems.targets.get(asMountPath(node.target("b")))).to.deep.include({ reason: "FsGroupConflict" });
       expect(summaryOf(volume).ready).to.equal("False");
       expect(files("a").filter((line) => line.endsWith("/a 2000 644"))).to.have.length(1);
       expect(node.mountAt(node.target("b"))).to.equal(undefined);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { understand } from "../../src/agent/desired/intents.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName, type MountPath } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
@@ -16,10 +16,10 @@ describe("refusals, on the real kernel", () => {
   });
 
   const source = () => ({ hostPath: { path: `${node.path}/src` } });
-  const problemAt = async (path: string) => (await node.volume(name)).problems.targets.get(path)?.reason;
+  const problemAt = async (path: MountPath) => (await node.volume(name)).problems.targets.get(path)?.reason;
 
   it("a target outside the allowed prefixes", async () => {
-    const outside = `${node.path}/elsewhere`;
+    const outside = asMountPath(`${node.path}/elsewhere`);
     node.want(intent({ source: source(), mounts: [{ path: outside }] }));
     expect(await problemAt(outside)).to.equal("PathNotAllowed");
     expect(existsSync(outside)).to.equal(false);
@@ -27,7 +27,7 @@ describe("refusals, on the real kernel", () => {
 
   it("the prefix itself", async () => {
     node.want(intent({ source: source(), mounts: [{ path: `${node.path}/mnt` }] }));
-    expect(await problemAt(`${node.path}/mnt`)).to.equal("PathNotAllowed");
+    expect(await problemAt(asMountPath(`${node.path}/mnt`))).to.equal("PathNotAllowed");
   });
 
   it("a source in the agent's own state, by name and by a link", async () => {
@@ -78,7 +78,7 @@ describe("refusals, on the real kernel", () => {
 
   it("a target with .. in it, which the API server refuses already", async () => {
     const object = intent({ source: source(), mounts: [{ path: node.target("a") }] });
-    const path = `${node.target("a")}/../../elsewhere`;
+    const path = asMountPath(`${node.target("a")}/../../elsewhere`);
     const mounts = object.spec.mounts.map((mount) => ({ ...mount, path }));
     const entry = understand({ ...object, spec: { ...object.spec, mounts } });
     expect(entry?.desired).to.include({ reason: "DotDotInPath" });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../src/agent/model/identities.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
 
@@ -44,7 +44,7 @@ describe("release, on the real kernel", () => {
     const lazily = {
       kind: "unpublish",
       volume: name,
-      path,
+      path: asMountPath(path),
       mountID: node.mountAt(path)?.id ?? 0,
       unmountMode: "Lazy",
     } as const;

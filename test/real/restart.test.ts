@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../src/agent/model/identities.ts";
 import { withoutTarget } from "../../src/agent/model/volume-record.ts";
 import type { RealNode } from "../lib/kernel/real-node.ts";
 import { withNode } from "../lib/kernel/with-node.ts";
@@ -46,7 +46,7 @@ describe("after a restart, on the real kernel", () => {
     const record = journal.records.get(name);
     if (record === undefined) throw new Error("no record");
     execFileSync("umount", [node.target("a")]);
-    await journal.put(withoutTarget(record, node.target("a")));
+    await journal.put(withoutTarget(record, asMountPath(node.target("a"))));
     await node.restart();
     expect(
       node.mounts().map((mount) => mount.fsType),

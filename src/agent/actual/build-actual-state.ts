@@ -17,6 +17,7 @@ import type {
   UnmountedTarget,
 } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
+import type { MountPath } from "../model/identities.ts";
 import { identityBeneath } from "../model/identity-beneath.ts";
 import { attributeDifference, mountAttributes } from "../model/mount-attributes.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../model/volume-record.ts";
@@ -81,7 +82,7 @@ function isReadOnlyFlip(stage: StageRecord, mount: MountEntry, desired: DesiredV
   return mount.superOptions.includes("ro") && !stage.options.includes("ro") && desired?.layout.readOnly === false;
 }
 
-function allPaths({ desired, record }: ActualStateInput): string[] {
+function allPaths({ desired, record }: ActualStateInput): MountPath[] {
   const recorded = record?.targets.map((target) => target.path) ?? [];
   return [...new Set([...(desired?.mounts.map((mount) => mount.path) ?? []), ...recorded])];
 }
@@ -107,7 +108,7 @@ type TargetCase =
  *   some      there     beneath or above another one    stacked
  *   one       there     that one                        mounted
  */
-function caseOf(path: string, record: TargetRecord | undefined, input: ActualStateInput): TargetCase {
+function caseOf(path: MountPath, record: TargetRecord | undefined, input: ActualStateInput): TargetCase {
   const { table } = input;
   if (table === undefined) return { kind: "unreadable" };
   const layers = table.layers(path);
@@ -128,7 +129,7 @@ function caseOf(path: string, record: TargetRecord | undefined, input: ActualSta
 /** A case without what any target has. */
 type Seen<T extends ActualTarget> = Omit<T, "path" | "name" | "desired" | "record">;
 
-function observeTarget(path: string, input: ActualStateInput, stage: ActualStage): ActualTarget {
+function observeTarget(path: MountPath, input: ActualStateInput, stage: ActualStage): ActualTarget {
   const desired = input.desired?.mounts.find((mount) => mount.path === path);
   const record = input.record?.targets.find((target) => target.path === path);
   const name = desired?.name ?? record?.name ?? "";
@@ -158,19 +159,19 @@ function absentTarget(desired: DesiredMount | undefined, record: TargetRecord | 
 }
 
 /** Our mount is at another path, and perhaps another mount is at this one. */
-function movedTarget(path: string, ours: MountEntry, foreign: MountEntry | undefined): Seen<UnmountedTarget> {
+function movedTarget(path: MountPath, ours: MountEntry, foreign: MountEntry | undefined): Seen<UnmountedTarget> {
   const drift = foreign === undefined ? "Missing" : "SourceDiffers";
   return { truth: "uncertain", ours, problem: targetMoved(path, ours), drift, ...(foreign && { foreign }) };
 }
 
 /** None of the mounts is ours for all that is known. @param mayBeThere whether one may be, as too little is known */
-function replacedTarget(path: string, mayBeThere: boolean, foreign: MountEntry | undefined): Seen<UnmountedTarget> {
+function replacedTarget(path: MountPath, mayBeThere: boolean, foreign: MountEntry | undefined): Seen<UnmountedTarget> {
   const problem = foreignMount(path, foreign);
   return { truth: mayBeThere ? "uncertain" : "absent", problem, drift: "SourceDiffers", ...(foreign && { foreign }) };
 }
 
 /** Our mount covers another one, or is covered. */
-function stackedTarget(path: string, ours: MountEntry, top: MountEntry | undefined): Seen<UnmountedTarget> {
+function stackedTarget(path: MountPath, ours: MountEntry, top: MountEntry | undefined): Seen<UnmountedTarget> {
   const problem = top === undefined ? covered(path) : top === ours ? beneath(path) : stacked(path);
   const foreign = top !== undefined && top !== ours ? { foreign: top } : {};
   return { truth: "uncertain", ours, problem, drift: "Stacked", ...foreign };
@@ -198,7 +199,7 @@ function mountedTarget(
 
 /** A mount that no record of ours covers: an observed volume compares it, any other keeps away from it. */
 function unrecordedTarget(
-  path: string,
+  path: MountPath,
   { desired, identifyMount }: ActualStateInput,
   layers: readonly MountEntry[],
   top: MountEntry | undefined,

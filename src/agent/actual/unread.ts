@@ -3,6 +3,7 @@ import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { ActualStateInput } from "../model/actual-input.ts";
 import type { Problem, UnreadView } from "../model/actual-volume.ts";
 import type { InvalidVolume } from "../model/desired.ts";
+import type { MountPath } from "../model/identities.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
 
@@ -31,7 +32,7 @@ export function observeUnread(input: UnreadInput): UnreadView | undefined {
 }
 
 /** Where it asks to be mounted, and no record says that it is. */
-function unrecordedPaths({ unread: { mayHave }, record, settings: { kubeletDir } }: UnreadInput): string[] {
+function unrecordedPaths({ unread: { mayHave }, record, settings: { kubeletDir } }: UnreadInput): MountPath[] {
   const ofPods = kubeletDir === undefined ? [] : (mayHave?.pods ?? []).map((pod) => podTargetPath(kubeletDir, pod));
   const recorded = new Set(record?.targets.map(({ path }) => path));
   return [...(mayHave?.paths ?? []), ...ofPods].filter((path) => !recorded.has(path));

@@ -2,7 +2,7 @@ import type { VolumeError } from "../../errors.ts";
 import { equalJitter } from "../../kube/backoff.ts";
 import type { System } from "../../ports.ts";
 import { type Failure, type Failures, failureOf, type Slot } from "../model/failure.ts";
-import type { VolumeName } from "../model/identities.ts";
+import type { MountPath, VolumeName } from "../model/identities.ts";
 import type { Operation } from "../model/operation.ts";
 
 /**
@@ -39,7 +39,7 @@ export function nextFailure(
 /** The backoff of each volume and target: the last failure, and the time of the next retry. */
 export class Backoff {
   readonly #system: Pick<System, "clock" | "random">;
-  readonly #failures = new Map<VolumeName, ReadonlyMap<string | undefined, Failure>>();
+  readonly #failures = new Map<VolumeName, ReadonlyMap<MountPath | undefined, Failure>>();
 
   constructor(system: Pick<System, "clock" | "random">) {
     this.#system = system;

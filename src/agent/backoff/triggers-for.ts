@@ -4,6 +4,7 @@ import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { WatchedPath, WatchedProcess } from "../../host/ports/wakeups.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { Failure } from "../model/failure.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 
@@ -22,7 +23,7 @@ export interface Waiter {
   /** Of the slot. */
   readonly key: string;
   /** Of the target; not given for the volume as a whole. */
-  readonly path: string | undefined;
+  readonly path: MountPath | undefined;
   readonly failure: Failure;
   readonly volume: VolumePlan;
 }

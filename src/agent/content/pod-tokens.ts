@@ -2,13 +2,14 @@ import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import { VolumeError } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/api/volume-plugin.ts";
 import type { DesiredVolume } from "../model/desired.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { IdentitySource } from "../model/pod-identity.ts";
 import type { TargetRecord } from "../model/volume-record.ts";
 import { identityOfNoPod, waitingForToken } from "./token-problems.ts";
 
 /** PURE. Whether the driver may be called for a target as its pod. */
-export function hasTokens(path: string, { tokens, now }: Pick<PlanInput, "tokens" | "now">): boolean {
+export function hasTokens(path: MountPath, { tokens, now }: Pick<PlanInput, "tokens" | "now">): boolean {
   const state = tokens?.get(path);
   return state !== undefined && now < state.until;
 }

@@ -3,7 +3,7 @@ import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Cancel } from "../../ports.ts";
 import { refsOf } from "../content/content-of.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
-import type { VolumeName } from "../model/identities.ts";
+import type { MountPath, VolumeName } from "../model/identities.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import type { IntentEntry } from "./intents.ts";
 import { withPods } from "./pod-mounts.ts";
@@ -16,7 +16,7 @@ export interface DesiredStateOfWorldDeps {
   /** Something has changed. */
   onChange(): void;
   /** kubelet's directory, and whether kubelet has published a target there. Undefined: the node has no pods. */
-  readonly pods?: { readonly kubeletDir: string; isOpen(path: string): boolean } | undefined;
+  readonly pods?: { readonly kubeletDir: string; isOpen(path: MountPath): boolean } | undefined;
 }
 
 /** The intents of one node as the planner takes them, kept up with each event of their store. */
@@ -25,7 +25,7 @@ export class DesiredStateOfWorld {
   readonly #volumes = new Map<VolumeName, Desired>();
   readonly #refs = new Map<VolumeName, readonly ContentRef[]>();
   /** Names of the intents that name a pod, by the path of its target. */
-  readonly #ofPods = new Map<string, Set<VolumeName>>();
+  readonly #ofPods = new Map<MountPath, Set<VolumeName>>();
   #followed = true;
 
   constructor(deps: DesiredStateOfWorldDeps) {
@@ -61,17 +61,17 @@ export class DesiredStateOfWorld {
   }
 
   /** Intents that name the pod whose target has this path. */
-  ofPod(path: string): ReadonlySet<VolumeName> {
+  ofPod(path: MountPath): ReadonlySet<VolumeName> {
     return this.#ofPods.get(path) ?? none;
   }
 
   /** Paths of the targets of all pods that intents name. */
-  get podPaths(): Iterable<string> {
+  get podPaths(): Iterable<MountPath> {
     return this.#ofPods.keys();
   }
 
   /** kubelet has called NodePublishVolume or NodeUnpublishVolume for the target of a pod. */
-  podChanged(path: string): void {
+  podChanged(path: MountPath): void {
     for (const name of this.ofPod(path)) {
       const entry = this.#deps.store.get(name);
       if (entry !== undefined) this.#volumes.set(name, this.#understood(entry.desired));
@@ -112,7 +112,7 @@ export class DesiredStateOfWorld {
     }
   }
 
-  #pathsOf(desired: Desired | undefined): string[] {
+  #pathsOf(desired: Desired | undefined): MountPath[] {
     const { kubeletDir } = this.#deps.pods ?? {};
     if (kubeletDir === undefined || desired === undefined || isInvalid(desired)) return [];
     return (desired.pods ?? []).map((pod) => podTargetPath(kubeletDir, pod));

@@ -5,7 +5,7 @@ import type { VolumeSpec } from "../../plugins/api/volume-plugin.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
 import { pluginFor, sourceType } from "../../plugins/registry.ts";
 import type { DesiredVolume } from "../model/desired.ts";
-import { asVolumeName } from "../model/identities.ts";
+import { asMountPath, asVolumeName } from "../model/identities.ts";
 import type { KubeletVolume } from "../model/kubelet-view.ts";
 import { fileLabel } from "./selinux-label.ts";
 
@@ -38,7 +38,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     layout,
     mounts: spec.mounts.map((mount) => ({
       name: mount.name,
-      path: mount.path,
+      path: asMountPath(mount.path),
       attributes: requestedAttributes(mount.mountOptions ?? [], mount.readOnly || layout.readOnly, layout.devices),
       ...(mount.fsGroup !== undefined && { fsGroup: mount.fsGroup }),
       ...(mount.fsGroupChangePolicy !== undefined && { fsGroupChangePolicy: mount.fsGroupChangePolicy }),

@@ -4,7 +4,7 @@ import { hasDots } from "../../api/values/path.ts";
 import type { SourceType } from "../../plugins/api/volume-plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import type { InvalidVolume, MayHave } from "../model/desired.ts";
-import { asVolumeName } from "../model/identities.ts";
+import { asMountPath, asVolumeName } from "../model/identities.ts";
 
 /** PURE. An intent that was not understood, with what could be read of it all the same. */
 export function notUnderstood(raw: NodeVolumeIntent, errors: readonly FieldError[], key: string): InvalidVolume {
@@ -36,7 +36,7 @@ const ofDrivers: readonly string[] = ["csi", "persistentVolumeClaim"] satisfies 
 /** Nothing was ever set up for what is only observed, or was not granted (safety rules 2 and 27). */
 function mayHaveOf({ mode, grant, source, mounts, pods }: Members): MayHave | undefined {
   if (mode === "Observe" || grant === undefined) return undefined;
-  const paths = eachOf(mounts, ({ path }) => (isPath(path) ? path : undefined));
+  const paths = eachOf(mounts, ({ path }) => (isPath(path) ? asMountPath(path) : undefined));
   const ofPods = eachOf(pods, ({ uid, volume }) =>
     typeof uid === "string" && typeof volume === "string" ? { uid, volume } : undefined,
   );

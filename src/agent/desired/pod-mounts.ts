@@ -1,5 +1,6 @@
 import type { IntentPod } from "../../api/types.gen.ts";
 import { type Desired, type DesiredMount, type DesiredVolume, isInvalid } from "../model/desired.ts";
+import type { MountPath } from "../model/identities.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import { requestedAttributes } from "./desired-volume.ts";
 
@@ -8,7 +9,7 @@ import { requestedAttributes } from "./desired-volume.ts";
  * on these are targets like any other (decision 0034). The same object if there is none.
  * @param isOpen whether the target at a path is published
  */
-export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: string) => boolean): Desired {
+export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: MountPath) => boolean): Desired {
   if (isInvalid(desired) || !takesPods(desired)) return desired;
   const mounts = (desired.pods ?? []).flatMap((pod): DesiredMount[] => {
     const path = podTargetPath(kubeletDir, pod);
@@ -22,7 +23,7 @@ export function takesPods({ mode, spec }: DesiredVolume): boolean {
   return mode === "Manage" && spec.volumeMode === "Filesystem";
 }
 
-function mountOf(pod: IntentPod, path: string, { layout }: DesiredVolume): DesiredMount {
+function mountOf(pod: IntentPod, path: MountPath, { layout }: DesiredVolume): DesiredMount {
   const { uid, volume, namespace, name, readOnly, noexec = false, subPath, fsGroup, fsGroupChangePolicy } = pod;
   return {
     name: `${uid}~${volume}`,

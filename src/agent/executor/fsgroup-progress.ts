@@ -1,6 +1,6 @@
 import type { Cancel, Timers } from "../../ports.ts";
 import { type Desired, type DesiredVolume, isInvalid } from "../model/desired.ts";
-import type { VolumeName } from "../model/identities.ts";
+import type { MountPath, VolumeName } from "../model/identities.ts";
 import type { OwnershipChange } from "../model/ownership-change.ts";
 
 /** Milliseconds after which people are told of it, and then again each time (behaviour 76). */
@@ -70,6 +70,6 @@ export class OwnershipChanges {
   }
 }
 
-function asks({ mounts }: DesiredVolume, path: string, fsGroup: number): boolean {
+function asks({ mounts }: DesiredVolume, path: MountPath, fsGroup: number): boolean {
   return mounts.some((mount) => mount.path === path && mount.fsGroup === fsGroup);
 }

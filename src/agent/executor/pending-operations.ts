@@ -5,7 +5,7 @@ import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { System } from "../../ports.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Desired } from "../model/desired.ts";
-import type { VolumeName } from "../model/identities.ts";
+import type { MountPath, VolumeName } from "../model/identities.ts";
 import type { Begun, Operation, OperationKind } from "../model/operation.ts";
 import type { OwnershipChange } from "../model/ownership-change.ts";
 import type { PlanInput } from "../model/plan-input.ts";
@@ -129,7 +129,7 @@ export class PendingOperations {
   }
 
   /** Whether an operation is at work on a target. */
-  isBusy(path: string): boolean {
+  isBusy(path: MountPath): boolean {
     return [...this.#progress.values()].some(({ operation }) => "path" in operation && operation.path === path);
   }
 

@@ -3,7 +3,7 @@ import { mountIdentity } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
 import type { TargetPath } from "../../host/ports/types.ts";
 import { isInvalid } from "../model/desired.ts";
-import type { VolumeName } from "../model/identities.ts";
+import type { MountPath, VolumeName } from "../model/identities.ts";
 import { mountAttributes } from "../model/mount-attributes.ts";
 import { podOfPath } from "../model/pod-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../model/volume-record.ts";
@@ -18,7 +18,7 @@ import { stage } from "./stage.ts";
 import { partOf } from "./sub-path.ts";
 
 /** Binds the volume to a target. */
-export async function publish(context: ActionContext, path: string, replaces: number | undefined): Promise<void> {
+export async function publish(context: ActionContext, path: MountPath, replaces: number | undefined): Promise<void> {
   const desired = wanted(context);
   const { mounter } = context.effects;
   const target = targetPath(context, path);
@@ -63,7 +63,7 @@ export async function publish(context: ActionContext, path: string, replaces: nu
  * Changes the flags of a target's bind mount in place, and records them before that.
  * @throws VolumeError as `Mounter.setAttributes` does
  */
-export async function setAttributes(context: ActionContext, path: string, mountID: number): Promise<void> {
+export async function setAttributes(context: ActionContext, path: MountPath, mountID: number): Promise<void> {
   const desired = wanted(context);
   const record = recordOf(context, desired.name);
   const target = record.targets.find((t) => t.path === path);
@@ -75,7 +75,7 @@ export async function setAttributes(context: ActionContext, path: string, mountI
 }
 
 /** Writes a mount down as ours that nobody has written down. */
-export async function adopt(context: ActionContext, path: string, mountID: number): Promise<void> {
+export async function adopt(context: ActionContext, path: MountPath, mountID: number): Promise<void> {
   const desired = wanted(context);
   const mount = desired.mounts.find((m) => m.path === path);
   const found = (await context.host.mountTable.read()).at(path);
@@ -108,7 +108,7 @@ export async function adopt(context: ActionContext, path: string, mountID: numbe
 export async function note(
   context: ActionContext,
   volume: VolumeName,
-  { path, mountID }: { readonly path: string; readonly mountID: number },
+  { path, mountID }: { readonly path: MountPath; readonly mountID: number },
 ): Promise<void> {
   const record = recordOf(context, volume);
   const target = record.targets.find((t) => t.path === path);
@@ -155,7 +155,12 @@ async function refuseToTakeAlong(context: ActionContext, mountID: number): Promi
 export async function unpublish(
   context: ActionContext,
   volume: VolumeName,
-  action: { readonly path: string; readonly at?: string; readonly mountID?: number; readonly unmountMode: UnmountMode },
+  action: {
+    readonly path: MountPath;
+    readonly at?: string;
+    readonly mountID?: number;
+    readonly unmountMode: UnmountMode;
+  },
 ): Promise<void> {
   const { path, mountID, unmountMode } = action;
   const place = action.at ?? path;

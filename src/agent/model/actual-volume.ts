@@ -4,6 +4,7 @@ import type { WaitingOn } from "../../errors.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../host/ports/types.ts";
 import type { DesiredMount } from "./desired.ts";
+import type { MountPath } from "./identities.ts";
 import type { KubeletView } from "./kubelet-view.ts";
 import type { StageRecord, TargetRecord } from "./volume-record.ts";
 
@@ -23,7 +24,7 @@ export interface Problem {
 /** Problems of a volume as a whole, and of targets alone, by path. */
 export interface Problems {
   readonly volume?: Problem;
-  readonly targets: ReadonlyMap<string, Problem>;
+  readonly targets: ReadonlyMap<MountPath, Problem>;
 }
 
 export const noProblems: Problems = { targets: new Map() };
@@ -54,7 +55,7 @@ export interface ActualStage {
 
 /** A target that is desired, recorded, or both. */
 interface Target {
-  readonly path: string;
+  readonly path: MountPath;
   readonly name: string;
   readonly desired?: DesiredMount;
   readonly record?: TargetRecord;

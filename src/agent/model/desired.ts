@@ -2,7 +2,7 @@ import type { IntentPod, UnmountPolicy } from "../../api/types.gen.ts";
 import type { FSGroupChangePolicy } from "../../host/ports/ownership.ts";
 import type { MountAttributes } from "../../host/ports/types.ts";
 import type { Layout, SourceType, VolumeSpec } from "../../plugins/api/volume-plugin.ts";
-import type { VolumeName } from "./identities.ts";
+import type { MountPath, VolumeName } from "./identities.ts";
 import type { KubeletVolume } from "./kubelet-view.ts";
 import type { PodOfTarget } from "./volume-record.ts";
 
@@ -35,7 +35,7 @@ export interface DesiredVolume {
 /** One mount point that an intent asks for: a path of the host, or the target of a pod that kubelet has asked for. */
 export interface DesiredMount {
   readonly name: string;
-  readonly path: string;
+  readonly path: MountPath;
   readonly attributes: MountAttributes;
   /** Group that the files are to belong to. */
   readonly fsGroup?: number;
@@ -70,7 +70,7 @@ export interface InvalidVolume {
 /** As far as a spec that is not understood could be read. */
 export interface MayHave {
   /** Where it asks to be mounted; undefined if that could not be read. */
-  readonly paths?: readonly string[];
+  readonly paths?: readonly MountPath[];
   /** Pods that it names. */
   readonly pods?: readonly Pick<IntentPod, "uid" | "volume">[];
   /** Whether a CSI driver may have staged it. Not every driver's staging is in the mount table. */

@@ -1,6 +1,6 @@
 import type { Reason } from "../../api/reasons.ts";
 import type { ErrorClass, WaitingOn } from "../../errors.ts";
-import type { VolumeName } from "./identities.ts";
+import type { MountPath, VolumeName } from "./identities.ts";
 import type { OperationKind } from "./operation.ts";
 
 /** How the last attempt at one place of a volume failed. */
@@ -28,11 +28,11 @@ export interface Failure {
 export interface Slot {
   readonly volume: VolumeName;
   /** Of the target; not given for the volume as a whole. */
-  readonly path?: string | undefined;
+  readonly path?: MountPath | undefined;
 }
 
 /** The last failures by volume, then by target path; undefined is the volume as a whole. A change makes a new value. */
-export type Failures = ReadonlyMap<VolumeName, ReadonlyMap<string | undefined, Failure>>;
+export type Failures = ReadonlyMap<VolumeName, ReadonlyMap<MountPath | undefined, Failure>>;
 
 /** PURE. The last failure at one place. */
 export function failureOf(failures: Failures, { volume, path }: Slot): Failure | undefined {

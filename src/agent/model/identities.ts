@@ -7,3 +7,11 @@ export type VolumeName = string & { readonly [brand]: "VolumeName" };
 export function asVolumeName(name: string): VolumeName {
   return name as VolumeName;
 }
+
+/** Path of a target, as the node sees it: of a mount of the spec, or what kubelet wants for a pod. No staging path. */
+export type MountPath = string & { readonly [brand]: "MountPath" };
+
+/** Where a path comes from outside: of an object of the API, or in a call of kubelet. */
+export function asMountPath(path: string): MountPath {
+  return path as MountPath;
+}

@@ -1,6 +1,6 @@
 import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import type { UnmountMode } from "../../host/ports/host-ports.ts";
-import type { VolumeName } from "./identities.ts";
+import type { MountPath, VolumeName } from "./identities.ts";
 
 /** One operation for one volume. At most one runs per volume; after it, the planner decides again. */
 export type Operation = {
@@ -26,12 +26,12 @@ export type Action =
   /** Remount the staged file system with other options. */
   | { readonly kind: "reconfigure"; readonly mountID: number }
   /** Bind the volume to a target; `replaces` is the mount of ours that shows something else. */
-  | { readonly kind: "publish"; readonly path: string; readonly replaces?: number }
+  | { readonly kind: "publish"; readonly path: MountPath; readonly replaces?: number }
   /** Write down a foreign mount that shows the same volume as ours. */
-  | { readonly kind: "adopt"; readonly path: string; readonly mountID: number }
+  | { readonly kind: "adopt"; readonly path: MountPath; readonly mountID: number }
   /** Record which mount is ours, if a crash or another mount namespace left that open. */
-  | { readonly kind: "note"; readonly path: string; readonly mountID: number }
-  | { readonly kind: "setAttributes"; readonly path: string; readonly mountID: number }
+  | { readonly kind: "note"; readonly path: MountPath; readonly mountID: number }
+  | { readonly kind: "setAttributes"; readonly path: MountPath; readonly mountID: number }
   /** Record that mounts of an earlier intent of this name now belong to this one. */
   | { readonly kind: "claim" }
   /**
@@ -40,7 +40,7 @@ export type Action =
    */
   | {
       readonly kind: "unpublish";
-      readonly path: string;
+      readonly path: MountPath;
       readonly at?: string;
       readonly mountID?: number;
       readonly unmountMode: UnmountMode;
@@ -50,7 +50,7 @@ export type Action =
   /** Record the calls that a CSI driver may have received for a volume whose record may be lost. */
   | { readonly kind: "recover" }
   /** Call NodePublishVolume again, because the driver requires it (requiresRepublish). */
-  | { readonly kind: "republish"; readonly path: string }
+  | { readonly kind: "republish"; readonly path: MountPath }
   /** Expand the volume on the node to its size at the backend. */
   | { readonly kind: "expand" }
   /** Record that the volume is retained: it stays as it is, unmanaged. */

@@ -4,7 +4,7 @@ import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Problem, ServerUnresponsive } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
 import type { Failures } from "./failure.ts";
-import type { VolumeName } from "./identities.ts";
+import type { MountPath, VolumeName } from "./identities.ts";
 import type { Begun, OperationKind } from "./operation.ts";
 import type { OwnershipChange } from "./ownership-change.ts";
 import type { TokenState } from "./pod-identity.ts";
@@ -47,9 +47,9 @@ export interface PlanInput {
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
   /** Paths of pod targets that kubelet has unpublished (NodeUnpublishVolume). Changed in place. */
-  readonly closingPods?: ReadonlySet<string>;
+  readonly closingPods?: ReadonlySet<MountPath>;
   /** Tokens that kubelet passed for pod targets, by path. Changed in place. */
-  readonly tokens?: ReadonlyMap<string, TokenState>;
+  readonly tokens?: ReadonlyMap<MountPath, TokenState>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
   readonly now: number;

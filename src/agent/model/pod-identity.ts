@@ -1,4 +1,5 @@
 import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
+import type { MountPath } from "./identities.ts";
 
 /** The state of a target's tokens as the planner sees it, without the tokens. New tokens make a new object. */
 export interface TokenState {
@@ -11,9 +12,9 @@ export interface TokenState {
 /** What a publish for a pod needs of it, where its driver acts as the pod. */
 export interface IdentitySource {
   /** Undefined if there is none, or none for one of the audiences, or it has run out. */
-  of(path: string, audiences: readonly string[]): PodIdentity | undefined;
+  of(path: MountPath, audiences: readonly string[]): PodIdentity | undefined;
   /** The driver has answered OK to a call with this very identity. */
-  given(path: string, identity: PodIdentity): void;
+  given(path: MountPath, identity: PodIdentity): void;
 }
 
 /** Nobody hands any over. */

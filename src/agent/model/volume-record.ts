@@ -6,7 +6,7 @@ import type { ChosenDisk } from "../../plugins/api/disk-choice.ts";
 import type { TearDownData } from "../../plugins/api/teardown-data.ts";
 import type { FoundSource, SourceType, StageKind } from "../../plugins/api/volume-plugin.ts";
 import type { Calls, Moment } from "./csi-call-record.ts";
-import type { VolumeName } from "./identities.ts";
+import type { MountPath, VolumeName } from "./identities.ts";
 import type { SaltedDigest } from "./salted-digest.ts";
 
 /**
@@ -158,7 +158,7 @@ export interface Published extends Owned {
 
 /** One mount point that the agent has bound a volume to, written before the bind. */
 export interface TargetRecord {
-  readonly path: string;
+  readonly path: MountPath;
   /** Name of the mount in the intent, for people. */
   readonly name: string;
   /** The intent that it was mounted for. */
@@ -207,7 +207,7 @@ export function withTarget(record: VolumeRecord, target: TargetRecord): VolumeRe
 }
 
 /** PURE. The record without a target; the same targets if it has none at that path. */
-export function withoutTarget(record: VolumeRecord, path: string): VolumeRecord {
+export function withoutTarget(record: VolumeRecord, path: MountPath): VolumeRecord {
   return { ...record, targets: record.targets.filter((target) => target.path !== path) };
 }
 

@@ -1,4 +1,5 @@
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../model/volume-record.ts";
 
@@ -181,7 +182,7 @@ export function withoutOtherFSGroups(record: VolumeRecord, group: number): Volum
   return { ...record, targets };
 }
 
-function fsGroupAt(path: string, record: KnownRecord): number | undefined {
+function fsGroupAt(path: MountPath, record: KnownRecord): number | undefined {
   const target = record?.targets.find((one) => one.path === path);
   return target && ownedOf(target).fsGroup;
 }

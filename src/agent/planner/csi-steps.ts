@@ -3,6 +3,7 @@ import { hasTokens } from "../content/pod-tokens.ts";
 import { identityOfNoPod, waitingForToken } from "../content/token-problems.ts";
 import type { ActualVolume, Problem } from "../model/actual-volume.ts";
 import type { DesiredMount, DesiredVolume } from "../model/desired.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { Action } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { TargetRecord } from "../model/volume-record.ts";
@@ -63,7 +64,7 @@ export function identityProblem(
  * operation_generator.go, checkForSingleMount). Undefined if it may.
  */
 export function soleTargetProblem(
-  path: string,
+  path: MountPath,
   { layout, mounts }: Pick<DesiredVolume, "layout" | "mounts">,
   { targets }: Pick<ActualVolume, "targets">,
 ): Problem | undefined {

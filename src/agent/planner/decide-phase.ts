@@ -1,5 +1,6 @@
 import { noProblems, type Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { Phase } from "../model/volume-plan.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { lostSteps } from "./lost-record-steps.ts";
@@ -20,7 +21,7 @@ export function decidePhase(desired: Desired | undefined, context: StepContext):
   return { ...decided, steps: { ...decided.steps, actions: [...given, ...others], problems } };
 }
 
-function isGiven(path: string, { record, input }: StepContext): boolean {
+function isGiven(path: MountPath, { record, input }: StepContext): boolean {
   return record?.targets.some((target) => target.path === path && isGivenBack(target, input)) === true;
 }
 

@@ -1,6 +1,6 @@
 import { type DesiredVolume, isInvalid } from "../model/desired.ts";
 import { type Failure, failureOf } from "../model/failure.ts";
-import type { VolumeName } from "../model/identities.ts";
+import type { MountPath, VolumeName } from "../model/identities.ts";
 import { exactly, isRemoval, type Operation } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { Phase, VolumePlan } from "../model/volume-plan.ts";
@@ -55,7 +55,7 @@ function mayRun(operation: Operation, phase: Phase, input: PlanInput): boolean {
  * Whether the consumer of a mount has left. While the volume is suspended, a target that is unmounted for another
  * reason would not be mounted again.
  */
-function hasLeft(path: string, { mounts }: DesiredVolume, record: VolumeRecord | undefined): boolean {
+function hasLeft(path: MountPath, { mounts }: DesiredVolume, record: VolumeRecord | undefined): boolean {
   const name = record?.targets.find((target) => target.path === path)?.name;
   return !mounts.some((mount) => mount.path === path || mount.name === name);
 }

@@ -2,7 +2,7 @@ import { ancestorsOf } from "../../api/values/path.ts";
 import { isBeneath } from "../../host/mount-table/mount-table.ts";
 import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, type DesiredMount, isInvalid } from "../model/desired.ts";
-import type { VolumeName } from "../model/identities.ts";
+import type { MountPath, VolumeName } from "../model/identities.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { pathProblem } from "./path-problem.ts";
@@ -45,7 +45,7 @@ export class PathOwners {
    * The problem that keeps `volume` from setting up `path`; undefined if there is none. A volume with a path that no
    * volume may have does not block others: a path that is a whole allowed prefix would block every volume beneath it.
    */
-  conflict(volume: VolumeName, path: string, settings: PlanSettings): Problem | undefined {
+  conflict(volume: VolumeName, path: MountPath, settings: PlanSettings): Problem | undefined {
     const others = this.#others(volume, path).filter((claim) => claim.recorded || !pathProblem(claim, settings));
     if (others.length === 0) return undefined;
     const has = [...(this.#claims.get(path) ?? [])].some((claim) => claim.volume === volume && claim.recorded);
@@ -61,12 +61,12 @@ export class PathOwners {
   }
 
   /** Volumes that claim this very path. */
-  volumesOn(path: string): Set<VolumeName> {
+  volumesOn(path: MountPath): Set<VolumeName> {
     return new Set([...(this.#claims.get(path) ?? [])].map(({ volume }) => volume));
   }
 
   /** Claims of other volumes on the path itself, on directories above it, and beneath it. */
-  #others(volume: VolumeName, path: string): Claim[] {
+  #others(volume: VolumeName, path: MountPath): Claim[] {
     const places = [this.#claims.get(path), this.#beneath.get(path)];
     for (const ancestor of ancestorsOf(path)) places.push(this.#claims.get(ancestor));
     const found: Claim[] = [];

@@ -1,4 +1,5 @@
 import type { ActualVolume, Problem, Problems } from "../model/actual-volume.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { Action } from "../model/operation.ts";
 import type { PlanInput } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
@@ -17,7 +18,7 @@ export interface Steps {
 /** Where the functions that list the steps of one volume put its problems. */
 export interface FoundProblems extends Problems {
   volume?: Problem;
-  readonly targets: Map<string, Problem>;
+  readonly targets: Map<MountPath, Problem>;
 }
 
 /** Arguments that the functions which list the steps of one volume share. */

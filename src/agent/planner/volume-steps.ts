@@ -5,7 +5,7 @@ import { contentStateOf } from "../content/content-of.ts";
 import { type ActualTarget, type ActualVolume, noProblems, type Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import { failureOf } from "../model/failure.ts";
-import type { VolumeName } from "../model/identities.ts";
+import type { MountPath, VolumeName } from "../model/identities.ts";
 import type { Action } from "../model/operation.ts";
 import type { ContentState, PlanSettings } from "../model/plan-input.ts";
 import type { StageRecord, VolumeRecord } from "../model/volume-record.ts";
@@ -222,7 +222,7 @@ function isUnexplained({ record, truth }: ActualTarget, uid: string): boolean {
   return record !== undefined && record.uid !== uid && truth !== "absent";
 }
 
-function unexplained(path: string): Problem {
+function unexplained(path: MountPath): Problem {
   const message = `${path} was mounted for an intent that vanished without being deleted: it is kept. Unmount it by hand, or name it in the intent again`;
   return { reason: "UnexplainedRemoval", message, on: { kind: "Mount", name: path } };
 }

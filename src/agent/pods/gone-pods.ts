@@ -1,5 +1,6 @@
 import type { HostPorts } from "../../host/ports/host-ports.ts";
 import type { Cancel, System } from "../../ports.ts";
+import type { MountPath } from "../model/identities.ts";
 import { podDirectory } from "../model/pod-path.ts";
 import type { Plan, VolumePlan } from "../model/volume-plan.ts";
 
@@ -17,7 +18,7 @@ export interface GonePodsDeps {
   readonly host: HostPorts;
   readonly kubeletDir: string;
   /** The directory of the pod is gone: kubelet has nothing of it any more, and will not give the target back. */
-  onGone(path: string): void;
+  onGone(path: MountPath): void;
 }
 
 /**
@@ -27,8 +28,8 @@ export interface GonePodsDeps {
 export class GonePods {
   readonly #deps: GonePodsDeps;
   /** By the path of a target: ends what is heard of it. */
-  readonly #followed = new Map<string, Cancel>();
-  readonly #ofVolume = new Map<string, readonly string[]>();
+  readonly #followed = new Map<MountPath, Cancel>();
+  readonly #ofVolume = new Map<string, readonly MountPath[]>();
 
   constructor(deps: GonePodsDeps) {
     this.#deps = deps;
@@ -49,7 +50,7 @@ export class GonePods {
     for (const path of [...this.#followed.keys()]) this.#end(path);
   }
 
-  #begin(path: string, uid: string): void {
+  #begin(path: MountPath, uid: string): void {
     const { system, host, kubeletDir } = this.#deps;
     const directory = podDirectory(kubeletDir, uid);
     let timer: Cancel = () => {};
@@ -67,13 +68,13 @@ export class GonePods {
     check();
   }
 
-  #end(path: string): void {
+  #end(path: MountPath): void {
     this.#followed.get(path)?.();
     this.#followed.delete(path);
   }
 
   /** Gone is a pod without a directory, while that of all pods can be seen, and nothing is mounted on the target. */
-  async #check(path: string, directory: string): Promise<void> {
+  async #check(path: MountPath, directory: string): Promise<void> {
     const { host, system, kubeletDir, onGone } = this.#deps;
     const { mounter } = host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} });
     try {
@@ -93,7 +94,7 @@ export class GonePods {
  * is to be unmounted reports it while its pod holds it, whatever else is wrong, and one that is to stay is mounted
  * again as long as the intent lists its pod.
  */
-function heldIn(volume: VolumePlan | undefined): Map<string, string> {
+function heldIn(volume: VolumePlan | undefined): Map<MountPath, string> {
   const held = (volume?.actualState.targets ?? []).flatMap(({ path, record }) => {
     const waits = volume?.problems.targets.get(path)?.reason === "ConsumerStillRunning";
     return waits && record?.pod !== undefined ? [[path, record.pod.uid] as const] : [];

@@ -1,5 +1,6 @@
 import type { PodIdentity } from "../../csi/client/pod-tokens.ts";
 import type { Clock } from "../../ports.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { IdentitySource, TokenState } from "../model/pod-identity.ts";
 
 /**
@@ -8,15 +9,15 @@ import type { IdentitySource, TokenState } from "../model/pod-identity.ts";
  */
 export class KeptTokens implements IdentitySource {
   readonly #clock: Clock;
-  readonly #byPath = new Map<string, PodIdentity>();
-  readonly #states = new Map<string, TokenState>();
+  readonly #byPath = new Map<MountPath, PodIdentity>();
+  readonly #states = new Map<MountPath, TokenState>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** By path; changed in place. */
-  get states(): ReadonlyMap<string, TokenState> {
+  get states(): ReadonlyMap<MountPath, TokenState> {
     return this.#states;
   }
 
@@ -26,7 +27,7 @@ export class KeptTokens implements IdentitySource {
    * @param audiences of the grant; undefined: its driver acts as nobody, and nothing is kept
    * @returns whether anything is otherwise now
    */
-  keep(path: string, identity: PodIdentity | undefined, audiences: readonly string[] | undefined): boolean {
+  keep(path: MountPath, identity: PodIdentity | undefined, audiences: readonly string[] | undefined): boolean {
     if (audiences === undefined) return this.drop(path);
     if (identity === undefined || identity.tokens.lacking(audiences).length > 0) return false;
     const kept = { ...identity, tokens: identity.tokens.only(audiences) };
@@ -38,21 +39,21 @@ export class KeptTokens implements IdentitySource {
     return true;
   }
 
-  of(path: string, audiences: readonly string[]): PodIdentity | undefined {
+  of(path: MountPath, audiences: readonly string[]): PodIdentity | undefined {
     const kept = this.#byPath.get(path);
     const { until = 0 } = this.#states.get(path) ?? {};
     if (kept === undefined || kept.tokens.lacking(audiences).length > 0) return undefined;
     return this.#clock.monotonic() < until ? kept : undefined;
   }
 
-  given(path: string, identity: PodIdentity): void {
+  given(path: MountPath, identity: PodIdentity): void {
     const state = this.#states.get(path);
     if (state === undefined || this.#byPath.get(path) !== identity) return; // kubelet has brought others meanwhile
     this.#states.set(path, { ...state, fresh: false });
   }
 
   /** @returns whether there was anything */
-  drop(path: string): boolean {
+  drop(path: MountPath): boolean {
     this.#states.delete(path);
     return this.#byPath.delete(path);
   }

@@ -1,3 +1,4 @@
+import type { MountPath } from "../model/identities.ts";
 /**
  * The pod targets that kubelet has published, and those that it has unpublished. Targets with a record in the journal
  * count as published: kubelet does not repeat its call after a restart of the agent.
@@ -5,29 +6,29 @@
  *  publish ─► open ─► unpublish ─► closing ─► nothing is left ─► forgotten
  */
 export class OpenPods {
-  readonly #open = new Set<string>();
-  readonly #closing = new Set<string>();
+  readonly #open = new Set<MountPath>();
+  readonly #closing = new Set<MountPath>();
 
-  isOpen(path: string): boolean {
+  isOpen(path: MountPath): boolean {
     return this.#open.has(path);
   }
 
   /** Given back by kubelet, and not known to be gone yet. Changed in place. */
-  get closing(): ReadonlySet<string> {
+  get closing(): ReadonlySet<MountPath> {
     return this.#closing;
   }
 
-  open(path: string): void {
+  open(path: MountPath): void {
     this.#closing.delete(path);
     this.#open.add(path);
   }
 
-  close(path: string): void {
+  close(path: MountPath): void {
     this.#open.delete(path);
     this.#closing.add(path);
   }
 
-  forget(path: string): void {
+  forget(path: MountPath): void {
     this.#open.delete(path);
     this.#closing.delete(path);
   }

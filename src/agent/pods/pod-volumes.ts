@@ -7,7 +7,7 @@ import type { DesiredStateOfWorld } from "../desired/desired-state-of-world.ts";
 import type { IntentEntry } from "../desired/intents.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Problem } from "../model/actual-volume.ts";
-import type { VolumeName } from "../model/identities.ts";
+import { asMountPath, type MountPath, type VolumeName } from "../model/identities.ts";
 import { podTargetPath } from "../model/pod-path.ts";
 import type { Plan } from "../model/volume-plan.ts";
 import { begun, notListed, progressOf } from "../status/publish-progress.ts";
@@ -24,12 +24,12 @@ export interface PodVolumesDeps {
   readonly journal: Pick<Journal, "records">;
   intent(name: string): IntentEntry | undefined;
   /** Whether an operation that runs may still make something there. */
-  isBusy(path: string): boolean;
+  isBusy(path: MountPath): boolean;
   table(): Promise<MountTable>;
   /** Unmounts what is ours there beyond doubt, where the record of it was lost and no intent names the pod any more. */
-  unmountLost(path: string): Promise<void>;
+  unmountLost(path: MountPath): Promise<void>;
   /** Removes the empty mount point, if it is there. */
-  removePoint(path: string): Promise<void>;
+  removePoint(path: MountPath): Promise<void>;
 }
 
 /**
@@ -41,10 +41,10 @@ export class AgentPodVolumes implements PodVolumes {
   /** Checks of every waiting call after a plan. */
   readonly #looks = new Set<() => void>();
   /** How many calls of each kind there are for a target. */
-  readonly #publishing = new Map<string, number>();
-  readonly #unpublishing = new Map<string, number>();
+  readonly #publishing = new Map<MountPath, number>();
+  readonly #unpublishing = new Map<MountPath, number>();
   /** Targets from before this process, or that a publish has brought about: a later one that gives up leaves them. */
-  readonly established = new Set<string>();
+  readonly established = new Set<MountPath>();
   #plan: Plan | undefined;
 
   constructor(deps: PodVolumesDeps) {
@@ -58,7 +58,7 @@ export class AgentPodVolumes implements PodVolumes {
 
   async publish(request: PodPublish, signal: AbortSignal): Promise<void> {
     this.#check(request);
-    const { path } = request;
+    const path = asMountPath(request.path);
     await this.#until(signal, () => (this.#unpublishing.has(path) ? unmounting(path) : undefined));
     count(this.#publishing, path, 1);
     try {
@@ -74,7 +74,7 @@ export class AgentPodVolumes implements PodVolumes {
 
   async unpublish(target: PodTarget, signal: AbortSignal): Promise<void> {
     this.#check(target);
-    const { path } = target;
+    const path = asMountPath(target.path);
     count(this.#unpublishing, path, 1);
     try {
       await this.#takeOver(path, signal);
@@ -93,7 +93,7 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   /** The pod has ended without kubelet saying so: its directory is gone. */
-  podGone(path: string): void {
+  podGone(path: MountPath): void {
     if (this.#deps.open.isOpen(path)) this.#set(path, "close");
   }
 
@@ -118,7 +118,7 @@ export class AgentPodVolumes implements PodVolumes {
    */
   #lookAt(request: PodPublish): () => Problem | undefined {
     const { open, world, intent } = this.#deps;
-    const { path } = request;
+    const path = asMountPath(request.path);
     let opened = open.isOpen(path);
     let named: VolumeName | undefined;
     return () => {
@@ -132,7 +132,7 @@ export class AgentPodVolumes implements PodVolumes {
       const progress = progressOf(request, entry, this.#plan?.volumes.get(name));
       if (progress.kind === "refused") throw new PodVolumeError("refused", progress.why.reason, progress.why.message);
       if (progress.kind === "unlisted") return progress.why;
-      const lacking = this.#take(request, entry.raw);
+      const lacking = this.#take(path, request.identity, entry.raw);
       if (lacking !== undefined && progress.kind !== "done") throw waiting(lacking);
       if (opened) return progress.kind === "done" ? undefined : progress.why;
       opened = true;
@@ -142,7 +142,7 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   /** Keeps of the pod's tokens what the grant names. @returns what the driver lacks to be called for the pod */
-  #take({ path, identity }: PodPublish, { spec }: NodeVolumeIntent): Problem | undefined {
+  #take(path: MountPath, identity: PodPublish["identity"], { spec }: NodeVolumeIntent): Problem | undefined {
     const { tokens, world } = this.#deps;
     const audiences = tokenAudiencesOf(spec.grant);
     if (tokens.keep(path, identity, audiences)) world.podChanged(path);
@@ -151,18 +151,18 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   /** The problem of an unmount. */
-  #inTheWay(path: string): Problem {
+  #inTheWay(path: MountPath): Problem {
     const name = this.#volumeOf(path);
     const volume = name && this.#plan?.volumes.get(name);
     return volume?.problems.targets.get(path) ?? volume?.stuckOperation ?? volume?.failure ?? unmounting(path);
   }
 
-  #isClean(path: string): boolean {
+  #isClean(path: MountPath): boolean {
     return !this.#deps.isBusy(path) && this.#volumeOf(path) === undefined;
   }
 
   /** The volume on whose record a target is. */
-  #volumeOf(path: string): VolumeName | undefined {
+  #volumeOf(path: MountPath): VolumeName | undefined {
     for (const { name, targets } of this.#deps.journal.records.values()) {
       if (targets.some((target) => target.path === path)) return name;
     }
@@ -170,7 +170,7 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   /** What is mounted and has no record, because that was lost, is put on record first, if an intent names the pod. */
-  async #takeOver(path: string, signal: AbortSignal): Promise<void> {
+  async #takeOver(path: MountPath, signal: AbortSignal): Promise<void> {
     const { world, isBusy, open } = this.#deps;
     if (this.#volumeOf(path) !== undefined || isBusy(path) || (await this.#layers(path)) === 0) return;
     const [name] = world.ofPod(path);
@@ -183,12 +183,12 @@ export class AgentPodVolumes implements PodVolumes {
     });
   }
 
-  #establish(path: string): void {
+  #establish(path: MountPath): void {
     this.established.add(path);
     this.#set(path, "open");
   }
 
-  #set(path: string, how: "open" | "close"): void {
+  #set(path: MountPath, how: "open" | "close"): void {
     const { open, world } = this.#deps;
     if (how === "close") {
       this.established.delete(path);
@@ -198,7 +198,7 @@ export class AgentPodVolumes implements PodVolumes {
     world.podChanged(path);
   }
 
-  async #layers(path: string): Promise<number> {
+  async #layers(path: MountPath): Promise<number> {
     try {
       return (await this.#deps.table()).layers(path).length;
     } catch (error) {
@@ -246,7 +246,7 @@ export class AgentPodVolumes implements PodVolumes {
   }
 }
 
-function count(calls: Map<string, number>, path: string, more: 1 | -1): void {
+function count(calls: Map<MountPath, number>, path: MountPath, more: 1 | -1): void {
   const now = (calls.get(path) ?? 0) + more;
   if (now === 0) calls.delete(path);
   else calls.set(path, now);

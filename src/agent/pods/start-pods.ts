@@ -8,6 +8,7 @@ import type { DesiredStateOfWorld } from "../desired/desired-state-of-world.ts";
 import type { IntentEntry } from "../desired/intents.ts";
 import type { PendingOperations } from "../executor/pending-operations.ts";
 import type { Journal } from "../journal/journal.ts";
+import { asMountPath, type MountPath } from "../model/identities.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { PlanListener } from "../model/volume-plan.ts";
 import { GonePods } from "./gone-pods.ts";
@@ -81,8 +82,8 @@ export function podsOf(deps: PodsDeps): Pods {
   return {
     volumes: listedInTime(volumes, {
       timers: system.timers,
-      isListed: (path) => [...world.ofPod(path)].some(isNamed),
-      isHad: (path) => volumes.established.has(path),
+      isListed: (path) => [...world.ofPod(asMountPath(path))].some(isNamed),
+      isHad: (path) => volumes.established.has(asMountPath(path)),
     }),
     looked(table) {
       if (journal.mayHaveLost && table !== undefined) volumes.found(table);
@@ -95,7 +96,7 @@ export function podsOf(deps: PodsDeps): Pods {
   };
 }
 
-function pointOf(path: string): TargetPath {
+function pointOf(path: MountPath): TargetPath {
   return { prefix: path.slice(0, path.lastIndexOf("/")), path };
 }
 

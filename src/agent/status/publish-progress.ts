@@ -4,6 +4,7 @@ import type { PodPublish } from "../../csi/server/ports.ts";
 import type { IntentEntry } from "../desired/intents.ts";
 import { isInSync, type Problem } from "../model/actual-volume.ts";
 import { isInvalid } from "../model/desired.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 import { obstacleOf, summaryOf } from "./volume-summary.ts";
 
@@ -36,11 +37,11 @@ export function progressOf(
   const target = volume?.actualState.targets.find(({ path }) => path === request.path);
   if (volume === undefined || target?.desired?.pod === undefined) return { kind: "waiting", why: begun };
   if (isInSync(target) && target.record?.pod !== undefined) return { kind: "done" };
-  return { kind: "waiting", why: whyOf(volume, request.path) };
+  return { kind: "waiting", why: whyOf(volume, target.path) };
 }
 
 /** PURE. The problem of one target: its own, or that of its volume. */
-function whyOf(volume: VolumePlan, path: string): Problem {
+function whyOf(volume: VolumePlan, path: MountPath): Problem {
   const target = volume.actualState.targets.find((one) => one.path === path);
   const own = volume.problems.targets.get(path) ?? target?.problem;
   if (own !== undefined) return own;

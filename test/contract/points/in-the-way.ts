@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { asMountPath } from "../../../src/agent/model/identities.ts";
 import type { Reason } from "../../../src/api/reasons.ts";
 import { volumeName } from "../bench.ts";
 import type { Case } from "../case.ts";
@@ -70,7 +71,7 @@ export const inTheWay: Point = {
     await bench.setUp();
     const [rw] = targets;
     for (const { name, put, isThere, remove, reason, isInTable } of obstacles(of)) {
-      const path = node.target(name);
+      const path = asMountPath(node.target(name));
       put(path);
       node.want(bench.intent({ mounts: [{ path: rw }, { path }] }));
       const volume = await node.volume(volumeName);

@@ -1,7 +1,7 @@
 import type { IntentEntry } from "../../../src/agent/desired/intents.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
 import type { Failure, Slot } from "../../../src/agent/model/failure.ts";
-import type { VolumeName } from "../../../src/agent/model/identities.ts";
+import { asMountPath, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { OperationKind } from "../../../src/agent/model/operation.ts";
 import type { Observation, PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
@@ -60,7 +60,7 @@ function pendingOperations({ name, choice }: Draft, records: readonly VolumeReco
 
 function failuresOf({ name: volume, choice }: Draft): [Slot, Failure][] {
   return choice.failures.map((each) => [
-    { volume, path: each.path === undefined ? undefined : pathAt(each.path) },
+    { volume, path: each.path === undefined ? undefined : asMountPath(pathAt(each.path)) },
     failureOf(each),
   ]);
 }

@@ -1,5 +1,5 @@
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
-import { asVolumeName } from "../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../../src/agent/model/identities.ts";
 import { afterReboot, type TargetRecord, type VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
@@ -58,7 +58,7 @@ function targetOf(target: TargetChoice, draft: Draft, record: RecordChoice, { ou
   const uid = target.sameUID ? uidOf(record) : record.sameUID ? uids.before : uids.longBefore;
   const group = ours?.shared;
   return {
-    path: pathAt(target.path),
+    path: asMountPath(pathAt(target.path)),
     name: `set.m${target.path}`,
     uid,
     kind: staged.fileKind,

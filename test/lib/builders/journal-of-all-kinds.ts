@@ -1,6 +1,6 @@
 import { formatForget, formatJournal, formatPut, formatReap } from "../../../src/agent/journal/journal-format.ts";
 import type { ReapRecord } from "../../../src/agent/journal/reap-record.ts";
-import { asVolumeName } from "../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import { record, stageRecord, targetRecord } from "./plan-world.ts";
 
@@ -32,7 +32,7 @@ const kinds: readonly VolumeRecord[] = [
     name: asVolumeName("node.pods"),
     targets: [
       targetRecord({ pod: { uid: "pod-1", volume: "data", namespace: "team", name: "pod" } }),
-      targetRecord({ path: "/mnt/nodevolume/b", published: { path: "/csi/key/b", readOnly: true } }),
+      targetRecord({ path: asMountPath("/mnt/nodevolume/b"), published: { path: "/csi/key/b", readOnly: true } }),
     ],
   }),
   record({ name: asVolumeName("node.going"), revoked: true, generation: 3 }),

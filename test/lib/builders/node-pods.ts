@@ -4,7 +4,7 @@ import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { withPods } from "../../../src/agent/desired/pod-mounts.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
-import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName, type MountPath, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { IdentitySource } from "../../../src/agent/model/pod-identity.ts";
 import { podTargetPath } from "../../../src/agent/model/pod-path.ts";
 import { KeptTokens } from "../../../src/agent/pods/kept-tokens.ts";
@@ -20,7 +20,7 @@ export class NodePods {
   readonly kubeletDir: string;
   readonly #open = new Set<string>();
   /** Paths that were given back. */
-  readonly closing = new Set<string>();
+  readonly closing = new Set<MountPath>();
   readonly #clock: Clock;
   /** What kubelet has handed over, in the memory of the agent that runs. */
   tokens: KeptTokens;
@@ -34,7 +34,7 @@ export class NodePods {
   /** kubelet hands over tokens of a pod, which runs as the account `of-<uid>`. */
   hand(uid: string, audiences: readonly string[], ...more: SkipFirst<Parameters<typeof tokensFor>>): void {
     const tokens = PodTokens.read(tokensFor(uid, ...more), uid);
-    this.tokens.keep(this.target(uid), { serviceAccount: `of-${uid}`, tokens }, audiences);
+    this.tokens.keep(asMountPath(this.target(uid)), { serviceAccount: `of-${uid}`, tokens }, audiences);
   }
 
   /** As whoever calls drivers sees it. */
@@ -62,8 +62,8 @@ export class NodePods {
   giveBack(...uids: readonly string[]): void {
     for (const uid of uids) {
       this.#open.delete(this.target(uid));
-      this.closing.add(this.target(uid));
-      this.tokens.drop(this.target(uid));
+      this.closing.add(asMountPath(this.target(uid)));
+      this.tokens.drop(asMountPath(this.target(uid)));
     }
   }
 

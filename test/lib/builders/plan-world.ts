@@ -1,7 +1,7 @@
 import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import type { Failure, Failures, Slot } from "../../../src/agent/model/failure.ts";
-import { asVolumeName, type VolumeName } from "../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName, type MountPath, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
@@ -28,7 +28,7 @@ export function stageRecord(more: Partial<StageRecord> = {}): StageRecord {
 export function targetRecord(more: Partial<TargetRecord> = {}): TargetRecord {
   const attributes = desiredVolume(wanted(), "key").mounts[0]?.attributes;
   if (attributes === undefined) throw new Error("no mount");
-  const path = `${prefix}/a`;
+  const path = asMountPath(`${prefix}/a`);
   return {
     path,
     name: "set.m0",
@@ -54,7 +54,7 @@ const rootMount = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "
 
 /** Failures as the planner has them. */
 export function failuresAt(...failures: (readonly [Slot, Failure])[]): Failures {
-  const byVolume = new Map<VolumeName, Map<string | undefined, Failure>>();
+  const byVolume = new Map<VolumeName, Map<MountPath | undefined, Failure>>();
   for (const [{ volume, path }, failure] of failures) {
     byVolume.set(volume, new Map(byVolume.get(volume)).set(path, failure));
   }

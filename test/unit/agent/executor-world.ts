@@ -3,7 +3,7 @@ import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { OperationExecutor, type OperationExecutorDeps } from "../../../src/agent/executor/operation-executor.ts";
 import { PendingOperations } from "../../../src/agent/executor/pending-operations.ts";
 import { Journal } from "../../../src/agent/journal/journal.ts";
-import { asVolumeName } from "../../../src/agent/model/identities.ts";
+import { asVolumeName, type MountPath } from "../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../src/agent/model/operation.ts";
 import type { StageRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { Effects } from "../../../src/host/ports/host-ports.ts";
@@ -19,7 +19,7 @@ export const child = { pid: 77, startTime: 5 };
 export const identity = { device: "0:50", root: "/", source: "tmpfs" };
 export const staging = "/state/staging/key";
 export const staged: StageRecord = { kind: "filesystem", path: staging, ready: true, options: [], identity };
-export const target = (path: string, more: object = {}) => targetRecord({ path, identity, ...more });
+export const target = (path: MountPath, more: object = {}) => targetRecord({ path, identity, ...more });
 export const mounted = (id: number, point: string) => entry({ id, point, ...identity });
 export const intent = (paths: readonly string[], more: object = {}) =>
   desiredVolume(wanted({ mounts: paths.map((path) => ({ path })), ...more }), "key");

@@ -1,6 +1,6 @@
 import { type MountIdentity, mountIdentity, sameIdentity } from "../../../host/mount-table/mount-table.ts";
 import { coveredMount, stillPublished } from "../../actual/published-mount.ts";
-import type { VolumeName } from "../../model/identities.ts";
+import type { MountPath, VolumeName } from "../../model/identities.ts";
 import { type Published, type TargetRecord, withTarget } from "../../model/volume-record.ts";
 import { applyFSGroup } from "../apply-fsgroup.ts";
 import { type ActionContext, recordOf, wanted } from "../operation-context.ts";
@@ -13,7 +13,7 @@ import { falseReply } from "./reply.ts";
  * Calls NodePublishVolume again for a target, because the driver requires it (requiresRepublish), so that it updates
  * what it provides there. Whatever the result, the mount stays (behaviour 78), and nothing is mounted over it (law L9).
  */
-export async function republish(context: ActionContext, path: string): Promise<void> {
+export async function republish(context: ActionContext, path: MountPath): Promise<void> {
   const { journal, host } = context;
   const desired = wanted(context);
   const { name, layout } = desired;

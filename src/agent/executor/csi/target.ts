@@ -25,8 +25,7 @@ export async function publishTarget(
   { mount, target, replaces }: { mount: DesiredMount; target: TargetPath; replaces: number | undefined },
 ): Promise<void> {
   const { effects, host, journal } = context;
-  const { path } = target;
-  const { name, attributes, pod, subPath } = mount;
+  const { path, name, attributes, pod, subPath } = mount;
   const before = recordOf(context, desired.name);
   const stage = csiStageOf(before);
   const fileKind = stage.fileKind ?? "directory";

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { isMounted } from "../../../../src/agent/model/actual-volume.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { planned, prefix, record, staged, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
-const path = `${prefix}/a`;
+const path = asMountPath(`${prefix}/a`);
 
 /** The agent's table: the prefix is shared with the node in group 7, the mount on the target is in group 8. */
 const own = [entry({ id: 5, point: prefix, shared: 7 }), staged, entry({ id: 20, parent: 5, point: path, shared: 8 })];

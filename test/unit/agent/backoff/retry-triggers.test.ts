@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Backoff } from "../../../../src/agent/backoff/backoff.ts";
 import { RetryTriggers } from "../../../../src/agent/backoff/retry-triggers.ts";
 import { failureOf } from "../../../../src/agent/model/failure.ts";
-import { asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
@@ -177,7 +177,7 @@ describe("RetryTriggers", () => {
   });
 
   it("ends the delay of what waits for a mount when that mount goes, and of nothing else", () => {
-    const path = `${prefix}/v`;
+    const path = asMountPath(`${prefix}/v`);
     const unpublish: Operation = { volume: asVolumeName("v"), kind: "unpublish", path, unmountMode: "Normal" };
     backoff.failed(unpublish, 1, new VolumeError("TargetBusy", "transient", "in use"));
     follow(table(`${path}/beneath`));

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Backoff } from "../../../../src/agent/backoff/backoff.ts";
 import { changedMounts, concerns, triggersFor, type Waiter } from "../../../../src/agent/backoff/triggers-for.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import type { Reason } from "../../../../src/api/reasons.ts";
 import { VolumeError, type WaitingOn } from "../../../../src/errors.ts";
@@ -11,7 +12,7 @@ import { planned, prefix, record, volume, wanted } from "../../../lib/builders/p
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host", csiDir: "/csi" };
-const target = `${prefix}/a`;
+const target = asMountPath(`${prefix}/a`);
 const stage: Operation = { volume, kind: "stage" };
 const publish: Operation = { volume, kind: "publish", path: target };
 const unpublish: Operation = { volume, kind: "unpublish", path: target, unmountMode: "Normal" };

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { OwnershipChanges } from "../../../../src/agent/executor/fsgroup-progress.ts";
 import type { Desired } from "../../../../src/agent/model/desired.ts";
-import { asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { wanted } from "../../../lib/builders/plan-world.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
@@ -13,7 +13,7 @@ describe("OwnershipChanges", () => {
     const system = virtualSystem();
     let told = 0;
     const changes = new OwnershipChanges(system.timers, () => told++);
-    const change = changes.begin(asVolumeName("v"), { path: "/mnt/a", fsGroup: 2000 });
+    const change = changes.begin(asVolumeName("v"), { path: asMountPath("/mnt/a"), fsGroup: 2000 });
     change.reached(7);
     await system.advance(29_000);
     expect([...changes.told]).to.deep.equal([]);
@@ -34,7 +34,7 @@ describe("OwnershipChanges.endUnwanted", () => {
   /** Whether a change of /mnt/a to group 2000 is ended when the volume's intent is this one. */
   const ended = (intent: Desired | undefined): boolean => {
     const changes = new OwnershipChanges(virtualSystem().timers, () => {});
-    const { unwanted } = changes.begin(name, { path: "/mnt/a", fsGroup: 2000 });
+    const { unwanted } = changes.begin(name, { path: asMountPath("/mnt/a"), fsGroup: 2000 });
     changes.endUnwanted(new Map(intent && [[name, intent]]));
     return unwanted.aborted;
   };
@@ -55,7 +55,7 @@ describe("OwnershipChanges.endUnwanted", () => {
 
   it("has forgotten what has ended by itself", () => {
     const changes = new OwnershipChanges(virtualSystem().timers, () => {});
-    const change = changes.begin(name, { path: "/mnt/a", fsGroup: 2000 });
+    const change = changes.begin(name, { path: asMountPath("/mnt/a"), fsGroup: 2000 });
     change.ended();
     changes.endUnwanted(new Map());
     expect(change.unwanted.aborted).to.equal(false);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { StageRecord } from "../../../../src/agent/model/volume-record.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import { child, identity, intent, kubeletDir, mounted, staged, staging, target, world } from "../executor-world.ts";
@@ -27,7 +28,7 @@ describe("OperationExecutor", () => {
   });
 
   it("gives to a new intent the mounts that it names, and no others", async () => {
-    const targets = [target("/mnt/a", { uid: "old" }), target("/mnt/b", { uid: "old" })];
+    const targets = [target(asMountPath("/mnt/a"), { uid: "old" }), target(asMountPath("/mnt/b"), { uid: "old" })];
     const { run, kept } = await world({ targets });
     await run({ kind: "claim" }, intent(["/mnt/a"]));
     expect(kept()?.targets.map(({ path, uid }) => [path, uid])).to.deep.equal([
@@ -38,7 +39,7 @@ describe("OperationExecutor", () => {
 
   for (const kind of ["adopt", "note"] as const) {
     it(`${kind}: takes no other mount than was seen`, async () => {
-      const targets = kind === "note" ? [target("/mnt/a")] : [];
+      const targets = kind === "note" ? [target(asMountPath("/mnt/a"))] : [];
       const { host, run, kept } = await world({ stage: staged, targets });
       host.entries = [...host.entries, mounted(31, "/mnt/a")];
       const before = kept();
@@ -57,7 +58,10 @@ describe("OperationExecutor", () => {
   });
 
   it("mounts in the order: the old away, the new on record, the new, and which it is", async () => {
-    const { host, run, kept } = await world({ stage: staged, targets: [target("/mnt/a", { mountID: 31 })] });
+    const { host, run, kept } = await world({
+      stage: staged,
+      targets: [target(asMountPath("/mnt/a"), { mountID: 31 })],
+    });
     host.entries = [...host.entries, mounted(30, staging), mounted(31, "/mnt/a")];
     const failure = await run({ kind: "publish", path: "/mnt/a", replaces: 31 }, intent(["/mnt/a"]));
     expect([failure, host.calls]).to.deep.equal([undefined, ["unmount /mnt/a", "bind /mnt/a"]]);
@@ -66,7 +70,10 @@ describe("OperationExecutor", () => {
   });
 
   it("writes flags down before it changes them", async () => {
-    const { host, change, run, kept } = await world({ stage: staged, targets: [target("/mnt/a", { name: "old" })] });
+    const { host, change, run, kept } = await world({
+      stage: staged,
+      targets: [target(asMountPath("/mnt/a"), { name: "old" })],
+    });
     host.entries = [...host.entries, mounted(31, "/mnt/a")];
     const names: unknown[] = [];
     change((all) => ({
@@ -78,7 +85,7 @@ describe("OperationExecutor", () => {
   });
 
   it("removes, when it forgets, the mount points that it made", async () => {
-    const targets = [target("/mnt/a", { made: true }), target("/mnt/b", { made: false })];
+    const targets = [target(asMountPath("/mnt/a"), { made: true }), target(asMountPath("/mnt/b"), { made: false })];
     const { run, removed } = await world({ targets });
     await run({ kind: "forget" });
     expect(removed).to.deep.equal(["/mnt/a", staging]);
@@ -109,7 +116,7 @@ describe("OperationExecutor", () => {
   }
 
   it("brings a file system back from a target that has it still", async () => {
-    const { host, run } = await world({ stage: { ...staged, ready: false }, targets: [target("/mnt/a")] });
+    const { host, run } = await world({ stage: { ...staged, ready: false }, targets: [target(asMountPath("/mnt/a"))] });
     host.entries = [...host.entries, mounted(31, "/mnt/a")];
     expect(await run({ kind: "stage" }, intent(["/mnt/a"]))).to.equal(undefined);
     expect(host.calls).to.deep.equal([`bind ${staging}`]);
@@ -134,7 +141,10 @@ describe("OperationExecutor", () => {
 
   it("keeps on record what is to be undone, when it stages again", async () => {
     const undo = { device: "7" };
-    const { host, run, kept } = await world({ stage: { ...staged, ready: false, undo }, targets: [target("/mnt/a")] });
+    const { host, run, kept } = await world({
+      stage: { ...staged, ready: false, undo },
+      targets: [target(asMountPath("/mnt/a"))],
+    });
     host.entries = [...host.entries, mounted(31, "/mnt/a")];
     expect(await run({ kind: "stage" }, intent(["/mnt/a"]))).to.equal(undefined);
     expect([kept()?.stage?.ready, kept()?.stage?.undo]).to.deep.equal([true, undo]);

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { paceMs, rateLimit } from "../../../../src/agent/loop.ts";
-import { asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 
 const stages = (count: number): Operation[] =>
   Array.from({ length: count }, (_, i) => ({ volume: asVolumeName(`s${i}`), kind: "stage" }));
-const publish: Operation = { volume: asVolumeName("p"), kind: "publish", path: "/p" };
+const publish: Operation = { volume: asVolumeName("p"), kind: "publish", path: asMountPath("/p") };
 const running = (count: number, at: number) => Array.from({ length: count }, () => at);
 
 describe("paced", () => {

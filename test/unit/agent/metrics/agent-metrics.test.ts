@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import { AgentMetrics } from "../../../../src/agent/metrics/agent-metrics.ts";
-import { asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Action, OperationKind } from "../../../../src/agent/model/operation.ts";
 import { mounted, planWorld, record, staged, volume, wanted } from "../../../lib/builders/plan-world.ts";
 
@@ -10,15 +10,15 @@ const actions: { readonly [K in OperationKind]: Extract<Action, { kind: K }> } =
   stage: { kind: "stage" },
   refresh: { kind: "refresh" },
   reconfigure: { kind: "reconfigure", mountID: 1 },
-  publish: { kind: "publish", path: "/a" },
-  adopt: { kind: "adopt", path: "/a", mountID: 1 },
-  note: { kind: "note", path: "/a", mountID: 1 },
-  setAttributes: { kind: "setAttributes", path: "/a", mountID: 1 },
+  publish: { kind: "publish", path: asMountPath("/a") },
+  adopt: { kind: "adopt", path: asMountPath("/a"), mountID: 1 },
+  note: { kind: "note", path: asMountPath("/a"), mountID: 1 },
+  setAttributes: { kind: "setAttributes", path: asMountPath("/a"), mountID: 1 },
   claim: { kind: "claim" },
-  unpublish: { kind: "unpublish", path: "/a", unmountMode: "Normal" },
+  unpublish: { kind: "unpublish", path: asMountPath("/a"), unmountMode: "Normal" },
   unstage: { kind: "unstage", unmountMode: "Normal" },
   recover: { kind: "recover" },
-  republish: { kind: "republish", path: "/a" },
+  republish: { kind: "republish", path: asMountPath("/a") },
   expand: { kind: "expand" },
   retain: { kind: "retain" },
   forget: { kind: "forget" },

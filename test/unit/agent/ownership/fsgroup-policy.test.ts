@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { ActualTarget } from "../../../../src/agent/model/actual-volume.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import {
   type FSGroupPlan,
@@ -41,7 +42,7 @@ function known(given: { [name in Name]?: number | undefined }, told: Partial<CSI
   const csi = { ...source.csi, directory: "/csi/k", needsUnstage: true, block: false, shown: [], calls: {}, ...told };
   const targets = Object.entries(given).map(([name, fsGroup]) => {
     const published = { path: `/csi/k/mounts/${name}`, readOnly: false, ...(fsGroup !== undefined && { fsGroup }) };
-    return targetRecord({ path: paths[name as Name], name: `set.${name}`, published });
+    return targetRecord({ path: asMountPath(paths[name as Name]), name: `set.${name}`, published });
   });
   return record({ stage: stageRecord({ kind: "csi", csi }), targets });
 }
@@ -211,7 +212,7 @@ describe("a mount whose group or label is not the volume's", () => {
 
   it("waits for one that leaves, but for the old path of its own", () => {
     const of = known({ c: 1 });
-    const left = { path: paths.c, name: "set.c", ...(of.targets[0] && { record: of.targets[0] }) };
+    const left = { path: asMountPath(paths.c), name: "set.c", ...(of.targets[0] && { record: of.targets[0] }) };
     const leaving: ActualTarget = { ...left, truth: "mounted", outdated: false, attributesDiffer: false };
     const want = desired({ a: { fsGroup: 2 } });
     expect(problems(want, of, [leaving])).to.deep.equal([`FsGroupConflict ${paths.c}`]);

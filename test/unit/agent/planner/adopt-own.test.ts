@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   mounted,
@@ -13,7 +14,7 @@ import {
   wanted,
 } from "../../../lib/builders/plan-world.ts";
 
-const path = `${prefix}/a`;
+const path = asMountPath(`${prefix}/a`);
 const adopt = { volume, kind: "adopt", path, mountID: 30 };
 
 /** A volume that is staged, with a mount of the same file system on its target, of which there is no record. */

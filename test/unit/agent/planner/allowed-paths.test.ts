@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { targetPath } from "../../../../src/agent/executor/operation-context.ts";
-import { asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName, type MountPath } from "../../../../src/agent/model/identities.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
   planned,
@@ -28,7 +28,7 @@ describe("paths that a volume may be mounted on", () => {
     const mounts = object.spec.mounts.map((mount) => ({ ...mount, path })); // what the schema refuses, too
     const intents = [{ ...object, spec: { ...object.spec, mounts } }];
     const plan = planned({ intents, records, mounts: [staged], input: { settings } });
-    return plan.problems.targets.get(path)?.reason ?? plan.operation?.kind;
+    return plan.problems.targets.get(asMountPath(path))?.reason ?? plan.operation?.kind;
   };
 
   it("are beneath an allowed prefix, without dots, and not kubelet's", () => {
@@ -40,7 +40,7 @@ describe("paths that a volume may be mounted on", () => {
   });
 
   it("are not kubelet's, even beneath an allowed prefix", () => {
-    const path = "/kubelet/pods/a/volumes";
+    const path = asMountPath("/kubelet/pods/a/volumes");
     const input = { settings: { ...settings, allowedPrefixes: ["/kubelet"] } };
     const plan = planned({ intents: [wanted({ mounts: [{ path }] })], records, mounts: [staged], input });
     expect(plan.problems.targets.get(path)?.message).to.equal(`${path} is kubelet's: name a path that is no pod's`);
@@ -80,7 +80,7 @@ describe("paths that a volume may be mounted on", () => {
   });
 
   describe("of a prefix that is allowed no more", () => {
-    const path = `${prefix}/a`;
+    const path = asMountPath(`${prefix}/a`);
     const input = { settings: { ...settings, allowedPrefixes: ["/state/mounts"] } };
     const standing = [staged, entry({ id: 20, parent: 5, point: path, shared: 8 })];
     const own = [record({ targets: [targetRecord({ path })] })];
@@ -98,7 +98,7 @@ describe("paths that a volume may be mounted on", () => {
 
   describe("are one volume's", () => {
     const other = asVolumeName("node.volume-2");
-    const world = (theirs: string, mine: string, recorded: boolean) => {
+    const world = (theirs: MountPath, mine: string, recorded: boolean) => {
       const stage = stageRecord({ path: "/state/staging/other", identity: { device: "0:51", root: "/" } });
       const targets = recorded ? [targetRecord({ path: theirs })] : [];
       return planWorld({
@@ -108,7 +108,7 @@ describe("paths that a volume may be mounted on", () => {
         input: { settings },
       });
     };
-    const reasons = (theirs: string, mine: string, recorded = false) => {
+    const reasons = (theirs: MountPath, mine: MountPath, recorded = false) => {
       const { volumes } = world(theirs, mine, recorded);
       return [
         volumes.get(asVolumeName("node.volume-1"))?.problems.targets.get(mine)?.reason,
@@ -118,29 +118,29 @@ describe("paths that a volume may be mounted on", () => {
     const [a, b] = [`${prefix}/a`, `${prefix}/a/b`];
 
     it("and not held up by one that may not be mounted, be it the whole prefix", () => {
-      expect(reasons(prefix, a)).to.deep.equal([undefined, "PathNotAllowed"]);
-      expect(reasons(prefix, a, true)).to.deep.equal(["PathConflict", "PathNotAllowed"]);
+      expect(reasons(asMountPath(prefix), asMountPath(a))).to.deep.equal([undefined, "PathNotAllowed"]);
+      expect(reasons(asMountPath(prefix), asMountPath(a), true)).to.deep.equal(["PathConflict", "PathNotAllowed"]);
     });
 
     it("and of two that want one, or one beneath the other, neither's", () => {
-      expect(reasons(a, a)).to.deep.equal(["PathConflict", "PathConflict"]);
-      expect(reasons(a, b)).to.deep.equal(["PathConflict", "PathConflict"]);
-      expect(reasons(b, a)).to.deep.equal(["PathConflict", "PathConflict"]);
-      expect(reasons(a, `${prefix}/ab`)).to.deep.equal([undefined, undefined]);
+      expect(reasons(asMountPath(a), asMountPath(a))).to.deep.equal(["PathConflict", "PathConflict"]);
+      expect(reasons(asMountPath(a), asMountPath(b))).to.deep.equal(["PathConflict", "PathConflict"]);
+      expect(reasons(asMountPath(b), asMountPath(a))).to.deep.equal(["PathConflict", "PathConflict"]);
+      expect(reasons(asMountPath(a), asMountPath(`${prefix}/ab`))).to.deep.equal([undefined, undefined]);
     });
 
     it("and each is told what the other wants", () => {
-      const messages = (theirs: string, mine: string) =>
+      const messages = (theirs: MountPath, mine: MountPath) =>
         world(theirs, mine, false).volumes.get(asVolumeName("node.volume-1"))?.problems.targets.get(mine)?.message;
       const end = "neither is mounted until one of the paths changes";
-      expect(messages(a, a)).to.equal(`${a}: ${other} uses it, too: ${end}`);
-      expect(messages(a, b)).to.equal(`${b}: ${other} uses a path above it (${a}): ${end}`);
-      expect(messages(b, a)).to.equal(`${a}: ${other} uses a path beneath it (${b}): ${end}`);
+      expect(messages(asMountPath(a), asMountPath(a))).to.equal(`${a}: ${other} uses it, too: ${end}`);
+      expect(messages(asMountPath(a), asMountPath(b))).to.equal(`${b}: ${other} uses a path above it (${a}): ${end}`);
+      expect(messages(asMountPath(b), asMountPath(a))).to.equal(`${a}: ${other} uses a path beneath it (${b}): ${end}`);
     });
 
     it("and stay with the one that has it", () => {
-      expect(reasons(a, b, true)).to.deep.equal(["PathConflict", undefined]);
-      expect(reasons(b, a, true)).to.deep.equal(["PathConflict", undefined]);
+      expect(reasons(asMountPath(a), asMountPath(b), true)).to.deep.equal(["PathConflict", undefined]);
+      expect(reasons(asMountPath(b), asMountPath(a), true)).to.deep.equal(["PathConflict", undefined]);
     });
   });
 });

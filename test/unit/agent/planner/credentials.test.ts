@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { digestOf, saltedDigestOf } from "../../../../src/agent/content/salted-digest.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../../src/agent/model/plan-input.ts";
 import { obstacleOf } from "../../../../src/agent/status/volume-summary.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
@@ -97,12 +98,18 @@ describe("a volume that is mounted with a Secret", () => {
     const path = pathOfPod;
     const world = {
       intents: [wanted({ source })],
-      records: [record({ type: "cifs", stage, targets: [targetRecord(), targetRecord({ path, mountID: 30, pod })] })],
+      records: [
+        record({
+          type: "cifs",
+          stage,
+          targets: [targetRecord(), targetRecord({ path: asMountPath(path), mountID: 30, pod })],
+        }),
+      ],
       mounts: [staged, mounted, entry({ id: 30, point: path })],
     };
     const plan = planned({ ...world, input: inputOf("u/2", "refuses") });
     expect(plan.operation).to.equal(undefined);
-    expect(plan.problems.targets.get(path)?.reason).to.equal("ConsumerStillRunning");
+    expect(plan.problems.targets.get(asMountPath(path))?.reason).to.equal("ConsumerStillRunning");
     expect(plan.behind?.message).to.contain("credentials of before").and.not.to.contain("options");
     const { reason, message } = obstacleOf(plan) ?? {};
     expect(reason).to.equal("ServerUnreachable");

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { fsGroupFor, fsGroupPlan, fsGroupToWrite } from "../../../../src/agent/ownership/fsgroup-policy.ts";
 import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";
@@ -33,7 +34,13 @@ const desired = (source: VolumeSource, mounts: Mounts): DesiredVolume =>
 function known(given: { [name: string]: number | undefined }, written?: number): VolumeRecord {
   const targets = Object.entries(given).map(([name, fsGroup], index) => {
     const owned = fsGroup === undefined ? {} : { owned: { fsGroup } };
-    return targetRecord({ path: `${prefix}/${name}`, name: `set.${name}`, identity, mountID: 20 + index, ...owned });
+    return targetRecord({
+      path: asMountPath(`${prefix}/${name}`),
+      name: `set.${name}`,
+      identity,
+      mountID: 20 + index,
+      ...owned,
+    });
   });
   const group = written === undefined ? {} : { fsGroup: written };
   const stage = stageRecord({

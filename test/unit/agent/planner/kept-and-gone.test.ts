@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Failure } from "../../../../src/agent/model/failure.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { TearDownData } from "../../../../src/plugins/api/teardown-data.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -17,7 +18,7 @@ import {
   wanted,
 } from "../../../lib/builders/plan-world.ts";
 
-const path = `${prefix}/a`;
+const path = asMountPath(`${prefix}/a`);
 const settled = { records: [record()], mounts: [staged, mounted] };
 const deleting = (more: object = {}) => [wanted({ deleting: true, generation: 2, ...more })];
 const bare = (more: Partial<VolumeRecord> = {}): VolumeRecord => {

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
-import { asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { planned, prefix, record, targetRecord, volume, type World, wanted } from "../../../lib/builders/plan-world.ts";
 
-const path = `${prefix}/a`;
+const path = asMountPath(`${prefix}/a`);
 const deleting = { deleting: true, generation: 2 };
 const onRoot = { device: "8:1", fsType: "ext4", source: "/dev/root" };
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -29,7 +30,7 @@ function mounted(of: readonly Mount[], told: Partial<CSIRecord> = {}) {
   };
   const targets = of.map(({ name, path, fsGroup }, index) => {
     const published = { path: `/csi/k/mounts/${path}`, readOnly: false, identity, ...(fsGroup && { fsGroup }) };
-    return targetRecord({ name, path: at(path), identity, mountID: 20 + index, published });
+    return targetRecord({ name, path: asMountPath(at(path)), identity, mountID: 20 + index, published });
   });
   const stage = stageRecord({ kind: "csi", path: staging, options: [], identity, csi: { ...csi, ...told } });
   const points = of.flatMap(({ path }, index) => [

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { nextFailure } from "../../../../src/agent/backoff/backoff.ts";
 import type { Failure } from "../../../../src/agent/model/failure.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import {
@@ -18,7 +19,7 @@ import {
 } from "../../../lib/builders/plan-world.ts";
 
 const settled = { intents: [wanted()], records: [record()], mounts: [staged, mounted] };
-const path = `${prefix}/a`;
+const path = asMountPath(`${prefix}/a`);
 
 /** The operation that is planned, without the volume's name. */
 function next(world: Parameters<typeof planned>[0]): Omit<Operation, "volume"> | undefined {
@@ -115,7 +116,7 @@ describe("plan", () => {
     const suspended = planned({ intents: [wanted({ suspend: true })], records: [record()], mounts: [staged] });
     expect(suspended.operation).to.equal(undefined);
     expect(suspended.pending).to.deep.equal([`mount on ${path}`]);
-    const left = targetRecord({ path: `${prefix}/left`, name: "set.left" });
+    const left = targetRecord({ path: asMountPath(`${prefix}/left`), name: "set.left" });
     const world = {
       intents: [wanted({ suspend: true })],
       records: [record({ targets: [targetRecord(), left] })],

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { isOwnMount, movedMount } from "../../../../src/agent/actual/build-actual-state.ts";
-import { asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
 import { exactly } from "../../../../src/agent/model/operation.ts";
 import { afterReboot } from "../../../../src/agent/model/volume-record.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
@@ -8,7 +8,7 @@ import { entry } from "../../../lib/builders/mount-entries.ts";
 import { planned, prefix, record, staged, targetRecord, wanted } from "../../../lib/builders/plan-world.ts";
 
 describe("a mount that got the id of another", () => {
-  const path = `${prefix}/a`;
+  const path = asMountPath(`${prefix}/a`);
   /** Of the volume's file system, but not what was bound: only its id speaks for it. */
   const mount = entry({ id: 20, uniqueID: 501, point: path, root: "/renamed" });
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { Action, Operation } from "../../../../src/agent/model/operation.ts";
 import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import { mounted, planned, prefix, record, staged, volume, wanted } from "../../../lib/builders/plan-world.ts";
@@ -6,8 +7,8 @@ import { FakeAgent, held } from "../fake-agent.ts";
 
 const on = (point: string, generation: number) => wanted({ generation, mounts: [{ path: `/mnt/${point}` }] });
 
-const path = `${prefix}/a`;
-const other = `${prefix}/b`;
+const path = asMountPath(`${prefix}/a`);
+const other = asMountPath(`${prefix}/b`);
 
 /** A volume that is as its second spec wants it, while an operation runs that was begun for one of them. */
 function stands(action: Action, begunFor = 1) {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import {
@@ -39,7 +40,7 @@ describe("plan of a suspended volume", () => {
 
   it("lets a consumer go that left, while another has to be replaced", () => {
     const stage = stageRecord({ options: ["mode=0777", "size=1"] });
-    const left = targetRecord({ path: `${prefix}/left`, name: "set.left", mountID: 30 });
+    const left = targetRecord({ path: asMountPath(`${prefix}/left`), name: "set.left", mountID: 30 });
     const targets = [targetRecord(), left];
     const mounts = [staged, mounted, entry({ id: 30, point: left.path })];
     const world = { intents: [wanted({ suspend: true })], records: [record({ stage, targets })], mounts };

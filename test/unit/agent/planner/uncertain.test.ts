@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import type { Operation } from "../../../../src/agent/model/operation.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -123,7 +124,7 @@ describe("what is asked of a volume that is there", () => {
   });
 
   it("consumers that left first, then the stage, then targets", () => {
-    const left = targetRecord({ path: `${prefix}/left`, name: "set.left", mountID: 30 });
+    const left = targetRecord({ path: asMountPath(`${prefix}/left`), name: "set.left", mountID: 30 });
     const there = entry({ id: 30, point: `${prefix}/left` });
     const both = record({ stage: stageRecord({ ready: false }), targets: [left] });
     const world = { intents: [wanted()], records: [both], mounts: [staged, there] };

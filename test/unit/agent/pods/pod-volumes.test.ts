@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { type IntentEntry, understand } from "../../../../src/agent/desired/intents.ts";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
 import { OpenPods } from "../../../../src/agent/pods/open-pods.ts";
 import { AgentPodVolumes } from "../../../../src/agent/pods/pod-volumes.ts";
@@ -34,7 +35,7 @@ describe("what kubelet asks the agent for", () => {
       world: {
         ofPod: () => new Set(intent?.raw.spec.pods?.some(({ uid }) => uid === "a") ? [volume] : []),
         podPaths: [],
-        podChanged: () => void changes.push(open.isOpen(path) ? "open" : "closing"),
+        podChanged: () => void changes.push(open.isOpen(asMountPath(path)) ? "open" : "closing"),
       },
       journal: { records: new Map() },
       intent: () => intent,
@@ -129,7 +130,7 @@ describe("what kubelet asks the agent for", () => {
     const handed = (signatures: { [audience: string]: string }): Partial<PodPublish> => {
       return { identity: { serviceAccount: "s", tokens: PodTokens.read(tokensFor("a", signatures), "a") } };
     };
-    const kept = (audiences = ["vault"]) => tokens.of(path, audiences)?.tokens.reveal();
+    const kept = (audiences = ["vault"]) => tokens.of(asMountPath(path), audiences)?.tokens.reveal();
 
     it("keeps of its tokens what the grant names, before the target is opened, until it is given back", async () => {
       granted(["vault"]);

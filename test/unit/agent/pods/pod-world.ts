@@ -2,6 +2,7 @@ import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
 import { withPods } from "../../../../src/agent/desired/pod-mounts.ts";
 import type { DesiredVolume } from "../../../../src/agent/model/desired.ts";
+import type { MountPath } from "../../../../src/agent/model/identities.ts";
 import { podTargetPath } from "../../../../src/agent/model/pod-path.ts";
 import type { TargetRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { IntentPod, NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
@@ -15,7 +16,7 @@ export function pod(uid: string, more: Partial<IntentPod> = {}): IntentPod {
   return { uid, namespace: "team", name: `pod-${uid}`, volume: "data", readOnly: false, ...more };
 }
 
-export function pathOf(uid: string): string {
+export function pathOf(uid: string): MountPath {
   return podTargetPath(kubeletDir, pod(uid));
 }
 

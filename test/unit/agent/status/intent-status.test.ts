@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asMountPath } from "../../../../src/agent/model/identities.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import { findCondition } from "../../../../src/api/conditions.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
@@ -129,7 +130,7 @@ describe("statusOf", () => {
   it("names as many mounts as the schema takes, the wanted ones first, then those with a problem", () => {
     const paths = (kind: string, n: number) => Array.from({ length: n }, (_, i) => `${prefix}/${kind}${i}`);
     const old = [...paths("quiet", 65), ...paths("busy", 65)];
-    const targets = old.map((path, i) => targetRecord({ path, name: `old${i}`, mountID: 100 + i }));
+    const targets = old.map((path, i) => targetRecord({ path: asMountPath(path), name: `old${i}`, mountID: 100 + i }));
     const mounts = [staged, ...old.map((point, i) => entry({ id: 100 + i, point }))];
     const foreign = paths("busy", 65).map((point, i) =>
       entry({ id: 1_000 + i, point, parent: 165 + i, device: "0:99" }),

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asMountPath } from "../../../../../src/agent/model/identities.ts";
 import type { CSIRecord, StageRecord, TargetRecord } from "../../../../../src/agent/model/volume-record.ts";
 import type { CSIDrivers, NodeService } from "../../../../../src/csi/ports.ts";
 import { staged, target, world } from "../../executor-world.ts";
@@ -41,7 +42,7 @@ describe("the release of a CSI volume with a call that was never answered (safet
   });
 
   it("keeps a target on record for as long, for the call may publish it yet", async () => {
-    const { run, heard, kept, system } = await unansweredWorld([target("/mnt/a", { published })]);
+    const { run, heard, kept, system } = await unansweredWorld([target(asMountPath("/mnt/a"), { published })]);
     const unpublish = { kind: "unpublish", path: "/mnt/a", unmountMode: "Normal" };
     expect((await run(unpublish))?.reason).to.equal("DriverMayStillAct");
     expect([heard, kept()?.targets.length]).to.deep.equal([["unpublish"], 1]);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
 import type { Failure } from "../../../../../src/agent/model/failure.ts";
+import { asMountPath } from "../../../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../../../src/agent/model/volume-plan.ts";
 import type { Published, VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
@@ -13,7 +14,7 @@ import { failuresAt, prefix, targetRecord, volume, wanted } from "../../../../li
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
 const path = "/csi/k/staging";
-const target = `${prefix}/a`;
+const target = asMountPath(`${prefix}/a`);
 /** Its name says that it waits for 60 s. */
 const publishPath = "/csi/k/mounts/0000000080000000";
 const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4", uniqueID: 1 });

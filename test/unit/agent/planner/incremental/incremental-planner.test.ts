@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { observeDriverStage } from "../../../../../src/agent/actual/csi-volume.ts";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
+import { asMountPath } from "../../../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import { afterReboot, type VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
 import { Planner } from "../../../../../src/agent/planner/incremental/incremental-planner.ts";
@@ -67,7 +68,7 @@ describe("the plan of a CSI volume that is kept up", () => {
   it("notices that kubelet has given a target back", () => {
     const planner = new Planner();
     planner.plan(input);
-    const { operations } = planner.plan({ ...input, closingPods: new Set([`${prefix}/a`]) });
+    const { operations } = planner.plan({ ...input, closingPods: new Set([asMountPath(`${prefix}/a`)]) });
     expect(operations.map(({ kind }) => kind)).to.deep.equal(["unpublish"]);
   });
 
