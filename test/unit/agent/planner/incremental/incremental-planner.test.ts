@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { observeDriverStage } from "../../../../../src/agent/actual/csi-volume.ts";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
-import { asMountPath } from "../../../../../src/agent/model/identities.ts";
+import { asIntentUID, asMountPath } from "../../../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import { afterReboot, type VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
 import { Planner } from "../../../../../src/agent/planner/incremental/incremental-planner.ts";
@@ -26,7 +26,7 @@ const record: VolumeRecord = {
   name: volume,
   key: "key",
   type: "csi",
-  uid: "uid-1",
+  uid: asIntentUID("uid-1"),
   generation: 1,
   stage: { kind: "csi", path, ready: true, options: [], fileKind: "directory", identity, csi },
   targets: [targetRecord({ identity, published, mountID: 12 })],
