@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asIntentUID, asVolumeName } from "../../src/agent/model/identities.ts";
 import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { entry } from "../lib/builders/mount-entries.ts";
 import {
@@ -43,14 +43,18 @@ describe("What the laws have found", () => {
   });
 
   it("L8: the release of an intent takes down nothing of the one before it, also when it has vanished by then", () => {
-    const left = record({ uid: "uid-2", revoked: true, targets: [targetRecord({ uid: "uid-1" })] });
+    const left = record({
+      uid: asIntentUID("uid-2"),
+      revoked: true,
+      targets: [targetRecord({ uid: asIntentUID("uid-1") })],
+    });
     const plan = planned({ records: [left], mounts: [staged, mounted] });
     expect(plan.operation).to.equal(undefined);
     expect(plan.phase).to.equal("unexplained");
   });
 
   it("L5: what an intent before it has left no longer blocks a release when people have unmounted it", () => {
-    const left = record({ uid: "uid-2", targets: [targetRecord({ uid: "uid-1" })] });
+    const left = record({ uid: asIntentUID("uid-2"), targets: [targetRecord({ uid: asIntentUID("uid-1") })] });
     const deleting = wanted({ uid: "uid-2", deleting: true });
     const { operation } = planned({ intents: [deleting], records: [left], mounts: [staged] });
     expect(operation).to.deep.equal({ volume, kind: "unpublish", path, unmountMode: "Normal" });
@@ -106,7 +110,10 @@ describe("What the laws have found", () => {
     });
     const intents = [wanted({ source: { hostPath: { path: "/srv/data" } } }), deleting];
     const observed = new Map([
-      [name, { uid: "uid-1", generation: 1, at: 0, source: { identity: { ...identity, root: "/srv/other" } } }],
+      [
+        name,
+        { uid: asIntentUID("uid-1"), generation: 1, at: 0, source: { identity: { ...identity, root: "/srv/other" } } },
+      ],
     ]);
     const mounts = [entry({ id: 20, point: path, fsType: "ext4", source: "/dev/sda1", ...identity })];
     expect(planWorld({ intents, records: [own], mounts, input: { observed } }).volumes.get(name)?.phase).to.equal(

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { volumeKey } from "../../src/agent/desired/volume-key.ts";
-import { asVolumeName } from "../../src/agent/model/identities.ts";
+import { asIntentUID, asVolumeName } from "../../src/agent/model/identities.ts";
 import type { ChildRequest } from "../../src/host/linux/child/child-protocol.ts";
 import type { ChildResult } from "../../src/host/linux/child/child-runner.ts";
 import { ChildRunner } from "../../src/host/linux/child/child-runner.ts";
@@ -118,7 +118,7 @@ describe("disks chosen by what they are, on the real kernel", function () {
     await node.plan();
     const journal = await node.journal();
     const disk1 = { lastingName: "eui.1", sizeBytes: bytes };
-    const ids = { name, key: volumeKey(name), type: "local", uid: "uid-1", generation: 1 } as const;
+    const ids = { name, key: volumeKey(name), type: "local", uid: asIntentUID("uid-1"), generation: 1 } as const;
     await journal.put({ ...ids, targets: [], disk: disk1 });
     const found = await failure();
     expect(found?.reason).to.equal("DiskNotFound");

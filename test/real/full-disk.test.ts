@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { Journal } from "../../src/agent/journal/journal.ts";
-import { asVolumeName, type VolumeName } from "../../src/agent/model/identities.ts";
+import { asIntentUID, asVolumeName, type VolumeName } from "../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../src/agent/model/volume-record.ts";
 import { LinuxJournalFile } from "../../src/host/linux/files/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/files/state-directories.ts";
@@ -28,7 +28,7 @@ const record = (name: VolumeName): VolumeRecord => ({
   name,
   key: name,
   type: "emptyDir",
-  uid: "u",
+  uid: asIntentUID("u"),
   generation: 1,
   targets: [],
 });

@@ -34,6 +34,7 @@ export class RetryTriggers implements PlanListener {
   readonly #deps: RetryTriggersDeps;
   readonly #listening: TriggerWatcher<Waiter>;
   readonly #children = new Map<string, Cancel>();
+  /** By key of the waiter, as those below. */
   readonly #budgets = new Map<string, TriggerLimit>();
   /** Wakes for which the budget was used up. */
   readonly #putOff = new Map<string, Cancel>();

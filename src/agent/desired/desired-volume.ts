@@ -5,7 +5,7 @@ import type { VolumeSpec } from "../../plugins/api/volume-plugin.ts";
 import { needsGrantedVolume } from "../../plugins/csi.ts";
 import { pluginFor, sourceType } from "../../plugins/registry.ts";
 import type { DesiredVolume } from "../model/desired.ts";
-import { asMountPath, asVolumeName } from "../model/identities.ts";
+import { asIntentUID, asMountPath, asVolumeName } from "../model/identities.ts";
 import type { KubeletVolume } from "../model/kubelet-view.ts";
 import { fileLabel } from "./selinux-label.ts";
 
@@ -27,7 +27,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
   const kubelet = kubeletVolumeOf(spec);
   return {
     name: asVolumeName(metadata.name),
-    uid: metadata.uid ?? "",
+    uid: asIntentUID(metadata.uid ?? ""),
     generation: metadata.generation ?? 0,
     deleting: metadata.deletionTimestamp !== undefined,
     mode: spec.mode,

@@ -4,7 +4,7 @@ import { hasDots } from "../../api/values/path.ts";
 import type { SourceType } from "../../plugins/api/volume-plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import type { InvalidVolume, MayHave } from "../model/desired.ts";
-import { asMountPath, asVolumeName } from "../model/identities.ts";
+import { asIntentUID, asMountPath, asVolumeName } from "../model/identities.ts";
 
 /** PURE. An intent that was not understood, with what could be read of it all the same. */
 export function notUnderstood(raw: NodeVolumeIntent, errors: readonly FieldError[], key: string): InvalidVolume {
@@ -14,7 +14,7 @@ export function notUnderstood(raw: NodeVolumeIntent, errors: readonly FieldError
   return {
     name: asVolumeName(metadata.name),
     key,
-    uid: metadata.uid ?? "",
+    uid: asIntentUID(metadata.uid ?? ""),
     generation: metadata.generation ?? 0,
     deleting: metadata.deletionTimestamp !== undefined,
     problem: `not understood: ${errors.map((error) => `${error.path}: ${error.message}`).join("; ")}`,

@@ -2,14 +2,14 @@ import type { IntentPod, UnmountPolicy } from "../../api/types.gen.ts";
 import type { FSGroupChangePolicy } from "../../host/ports/ownership.ts";
 import type { MountAttributes } from "../../host/ports/types.ts";
 import type { Layout, SourceType, VolumeSpec } from "../../plugins/api/volume-plugin.ts";
-import type { MountPath, VolumeName } from "./identities.ts";
+import type { IntentUID, MountPath, VolumeName } from "./identities.ts";
 import type { KubeletVolume } from "./kubelet-view.ts";
 import type { PodOfTarget } from "./volume-record.ts";
 
 /** One intent as the planner's input: the desired state of one volume on this node. */
 export interface DesiredVolume {
   readonly name: VolumeName;
-  readonly uid: string;
+  readonly uid: IntentUID;
   readonly generation: number;
   /** Revoked: to be released. */
   readonly deleting: boolean;
@@ -53,7 +53,7 @@ export interface InvalidVolume {
   readonly name: VolumeName;
   /** Hash of the name. */
   readonly key: string;
-  readonly uid: string;
+  readonly uid: IntentUID;
   readonly generation: number;
   readonly deleting: boolean;
   /** Each with the field's path. */

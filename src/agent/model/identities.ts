@@ -15,3 +15,11 @@ export type MountPath = string & { readonly [brand]: "MountPath" };
 export function asMountPath(path: string): MountPath {
   return path as MountPath;
 }
+
+/** UID of an intent: another object of the same name has another one. */
+export type IntentUID = string & { readonly [brand]: "IntentUID" };
+
+/** Where a UID comes from outside: of an object of the API. */
+export function asIntentUID(uid: string): IntentUID {
+  return uid as IntentUID;
+}

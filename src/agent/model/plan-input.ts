@@ -4,7 +4,7 @@ import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Problem, ServerUnresponsive } from "./actual-volume.ts";
 import type { Desired } from "./desired.ts";
 import type { Failures } from "./failure.ts";
-import type { MountPath, VolumeName } from "./identities.ts";
+import type { IntentUID, MountPath, VolumeName } from "./identities.ts";
 import type { Begun, OperationKind } from "./operation.ts";
 import type { OwnershipChange } from "./ownership-change.ts";
 import type { TokenState } from "./pod-identity.ts";
@@ -83,7 +83,7 @@ export type ContentState =
 /** A look at the source of a volume. */
 export interface Observation extends Observed {
   /** Of the intent that it was a look for. */
-  readonly uid: string;
+  readonly uid: IntentUID;
   readonly generation: number;
   /** Milliseconds of the monotonic clock. */
   readonly at: number;

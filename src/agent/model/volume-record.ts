@@ -6,7 +6,7 @@ import type { ChosenDisk } from "../../plugins/api/disk-choice.ts";
 import type { TearDownData } from "../../plugins/api/teardown-data.ts";
 import type { FoundSource, SourceType, StageKind } from "../../plugins/api/volume-plugin.ts";
 import type { Calls, Moment } from "./csi-call-record.ts";
-import type { MountPath, VolumeName } from "./identities.ts";
+import type { IntentUID, MountPath, VolumeName } from "./identities.ts";
 import type { SaltedDigest } from "./salted-digest.ts";
 
 /**
@@ -20,7 +20,7 @@ export interface VolumeRecord {
   readonly key: string;
   readonly type: SourceType;
   /** The intent that was acted for last. */
-  readonly uid: string;
+  readonly uid: IntentUID;
   /** Highest generation of that intent that was acted for (safety rule 4). */
   readonly generation: number;
   readonly stage?: StageRecord;
@@ -162,7 +162,7 @@ export interface TargetRecord {
   /** Name of the mount in the intent, for people. */
   readonly name: string;
   /** The intent that it was mounted for. */
-  readonly uid: string;
+  readonly uid: IntentUID;
   readonly kind: "directory" | "file";
   /** Whether the mount point was made by us and is ours to remove. */
   readonly made: boolean;

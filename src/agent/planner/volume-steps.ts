@@ -5,7 +5,7 @@ import { contentStateOf } from "../content/content-of.ts";
 import { type ActualTarget, type ActualVolume, noProblems, type Problem } from "../model/actual-volume.ts";
 import type { DesiredVolume } from "../model/desired.ts";
 import { failureOf } from "../model/failure.ts";
-import type { MountPath, VolumeName } from "../model/identities.ts";
+import type { IntentUID, MountPath, VolumeName } from "../model/identities.ts";
 import type { Action } from "../model/operation.ts";
 import type { ContentState, PlanSettings } from "../model/plan-input.ts";
 import type { StageRecord, VolumeRecord } from "../model/volume-record.ts";
@@ -88,7 +88,7 @@ export function givenBackSteps(context: StepContext, policy: TearDownPolicy, pro
 
 /** The policy of a teardown. */
 export interface TearDownPolicy {
-  readonly uid: string;
+  readonly uid: IntentUID;
   readonly name: VolumeName;
   readonly unmountPolicy: DesiredVolume["unmountPolicy"];
 }
@@ -206,7 +206,7 @@ function sourceProblem(desired: DesiredVolume, settings: PlanSettings): Problem 
 }
 
 /** Whether a target stays although no intent asks for it any more; the reason goes to `problems`. */
-function isKept(target: ActualTarget, uid: string, { input }: StepContext, problems: FoundProblems): boolean {
+function isKept(target: ActualTarget, uid: IntentUID, { input }: StepContext, problems: FoundProblems): boolean {
   const { record, path } = target;
   if (record === undefined || isGivenBack(record, input)) return false;
   const held = isHeldByPod(record, input);
@@ -218,7 +218,7 @@ function isKept(target: ActualTarget, uid: string, { input }: StepContext, probl
 /**
  * Whether a target was mounted for an intent whose deletion was not observed. Once someone has unmounted it, it may go.
  */
-function isUnexplained({ record, truth }: ActualTarget, uid: string): boolean {
+function isUnexplained({ record, truth }: ActualTarget, uid: IntentUID): boolean {
   return record !== undefined && record.uid !== uid && truth !== "absent";
 }
 

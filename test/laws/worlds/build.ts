@@ -1,7 +1,7 @@
 import type { IntentEntry } from "../../../src/agent/desired/intents.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
 import type { Failure, Slot } from "../../../src/agent/model/failure.ts";
-import { asMountPath, type VolumeName } from "../../../src/agent/model/identities.ts";
+import { asIntentUID, asMountPath, type VolumeName } from "../../../src/agent/model/identities.ts";
 import type { OperationKind } from "../../../src/agent/model/operation.ts";
 import type { Observation, PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/model/volume-record.ts";
@@ -92,7 +92,13 @@ function observationOf({ name, choice, staged }: Draft): [VolumeName, Observatio
   return [
     [
       name,
-      { uid: uids.intent, generation, at: now - 1000, mountID: 1, ...(choice.observed === "source" && { source }) },
+      {
+        uid: asIntentUID(uids.intent),
+        generation,
+        at: now - 1000,
+        mountID: 1,
+        ...(choice.observed === "source" && { source }),
+      },
     ],
   ];
 }

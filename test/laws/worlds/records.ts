@@ -1,5 +1,5 @@
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
-import { asMountPath, asVolumeName } from "../../../src/agent/model/identities.ts";
+import { asIntentUID, asMountPath, asVolumeName } from "../../../src/agent/model/identities.ts";
 import { afterReboot, type TargetRecord, type VolumeRecord } from "../../../src/agent/model/volume-record.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
@@ -29,7 +29,7 @@ export function recordOf(draft: Draft, mountsAt: (draft: Draft, path: string) =>
     name: asVolumeName(name),
     key: volumeKey(name),
     type: staged.type,
-    uid: uidOf(choice),
+    uid: asIntentUID(uidOf(choice)),
     generation: generations[choice.generation],
     ...(stage && { stage }),
     targets: choice.targets.map((target) => targetOf(target, draft, choice, mountsAt(draft, pathAt(target.path)))),
@@ -60,7 +60,7 @@ function targetOf(target: TargetChoice, draft: Draft, record: RecordChoice, { ou
   return {
     path: asMountPath(pathAt(target.path)),
     name: `set.m${target.path}`,
-    uid,
+    uid: asIntentUID(uid),
     kind: staged.fileKind,
     made: target.made,
     identity: target.current ? staged.identity : staged.before,

@@ -4,7 +4,13 @@ import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import { withPods } from "../../../src/agent/desired/pod-mounts.ts";
 import { volumeKey } from "../../../src/agent/desired/volume-key.ts";
 import type { Desired } from "../../../src/agent/model/desired.ts";
-import { asMountPath, asVolumeName, type MountPath, type VolumeName } from "../../../src/agent/model/identities.ts";
+import {
+  asIntentUID,
+  asMountPath,
+  asVolumeName,
+  type MountPath,
+  type VolumeName,
+} from "../../../src/agent/model/identities.ts";
 import type { IdentitySource } from "../../../src/agent/model/pod-identity.ts";
 import { podTargetPath } from "../../../src/agent/model/pod-path.ts";
 import { KeptTokens } from "../../../src/agent/pods/kept-tokens.ts";
@@ -91,7 +97,7 @@ export function notUnderstood({
   return {
     name: asVolumeName(name),
     key: volumeKey(name),
-    uid,
+    uid: asIntentUID(uid),
     generation,
     deleting,
     problem,

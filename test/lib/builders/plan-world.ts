@@ -1,7 +1,13 @@
 import { type IntentInput, intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../../src/agent/desired/desired-volume.ts";
 import type { Failure, Failures, Slot } from "../../../src/agent/model/failure.ts";
-import { asMountPath, asVolumeName, type MountPath, type VolumeName } from "../../../src/agent/model/identities.ts";
+import {
+  asIntentUID,
+  asMountPath,
+  asVolumeName,
+  type MountPath,
+  type VolumeName,
+} from "../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../src/agent/model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../../src/agent/model/volume-plan.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../../../src/agent/model/volume-record.ts";
@@ -32,7 +38,7 @@ export function targetRecord(more: Partial<TargetRecord> = {}): TargetRecord {
   return {
     path,
     name: "set.m0",
-    uid: "uid-1",
+    uid: asIntentUID("uid-1"),
     kind: "directory",
     made: true,
     identity,
@@ -43,7 +49,7 @@ export function targetRecord(more: Partial<TargetRecord> = {}): TargetRecord {
 }
 
 export function record(more: Partial<VolumeRecord> = {}): VolumeRecord {
-  const base = { name: volume, key: "key", type: "emptyDir", uid: "uid-1", generation: 1 } as const;
+  const base = { name: volume, key: "key", type: "emptyDir", uid: asIntentUID("uid-1"), generation: 1 } as const;
   return { ...base, stage: stageRecord(), targets: [targetRecord()], ...more };
 }
 

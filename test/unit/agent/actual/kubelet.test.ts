@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../../../src/agent/desired/desired-volume.ts";
+import { asIntentUID } from "../../../../src/agent/model/identities.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner/incremental/incremental-planner.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
@@ -55,7 +56,7 @@ function look({ intent = {}, mounts = [], seen, registered, attach }: World) {
   const object = intentOf(intent);
   const input = {
     settings,
-    observed: new Map(seen === undefined ? [] : [[volume, { uid: "uid-1", generation: 1, ...seen }]]),
+    observed: new Map(seen === undefined ? [] : [[volume, { uid: asIntentUID("uid-1"), generation: 1, ...seen }]]),
     ...(registered !== undefined && { registered: () => registered }),
   };
   const plan = planned({ intents: [object], mounts, input });

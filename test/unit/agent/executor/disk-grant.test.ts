@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { disksOf } from "../../../../src/agent/executor/disks.ts";
 import type { ActionContext } from "../../../../src/agent/executor/operation-context.ts";
-import { asVolumeName, type VolumeName } from "../../../../src/agent/model/identities.ts";
+import { asIntentUID, asVolumeName, type VolumeName } from "../../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { Grant } from "../../../../src/api/types.gen.ts";
 
@@ -11,7 +11,7 @@ describe("a disk that other nodes may reach", () => {
     name: asVolumeName("v"),
     key: "k",
     type: "local",
-    uid: "u",
+    uid: asIntentUID("u"),
     generation: 1,
     targets: [],
   } as VolumeRecord;
@@ -65,7 +65,7 @@ describe("the question which volumes are attached to the node", () => {
 
     async ask(grant: Partial<Grant> | undefined, ...disks: string[]): Promise<unknown> {
       const put = async (now: VolumeRecord) => void this.records.set(asVolumeName("v"), now);
-      const desired = { uid: "u", generation: 1, type: "local", spec: { key: "k" } };
+      const desired = { uid: asIntentUID("u"), generation: 1, type: "local", spec: { key: "k" } };
       this.ms += 1;
       const csi = { now: () => ({ epoch: this.epoch, ms: this.ms }) };
       const context = { journal: { records: this.records, put }, desired, csi } as unknown as ActionContext;

@@ -1,5 +1,5 @@
 import { formatJournal } from "../../../../src/agent/journal/journal-format.ts";
-import type { VolumeName } from "../../../../src/agent/model/identities.ts";
+import { asIntentUID, type VolumeName } from "../../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { JournalFile } from "../../../../src/host/ports/host-ports.ts";
 
@@ -7,7 +7,7 @@ export const record = (name: VolumeName, generation = 1): VolumeRecord => ({
   name,
   key: `key-${name}`,
   type: "emptyDir",
-  uid: "u1",
+  uid: asIntentUID("u1"),
   generation,
   targets: [],
 });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { silent } from "../../../../hack/lib/silent-log.ts";
 import { Journal } from "../../../../src/agent/journal/journal.ts";
 import { formatJournal, formatPut } from "../../../../src/agent/journal/journal-format.ts";
-import { asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asIntentUID, asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { JournalFile } from "../../../../src/host/ports/host-ports.ts";
 import { FakeJournalFile, formatOf, record } from "./fake-journal-file.ts";
 
@@ -174,7 +174,15 @@ describe("Journal", () => {
     const identity = { device: "0:9", root: "/" };
     const attributes = {} as never;
     const targets = [
-      { path: asMountPath("/t"), name: "t", uid: "u1", kind: "directory" as const, made: true, identity, attributes },
+      {
+        path: asMountPath("/t"),
+        name: "t",
+        uid: asIntentUID("u1"),
+        kind: "directory" as const,
+        made: true,
+        identity,
+        attributes,
+      },
     ];
     const staged = { path: "/s", ready: true, options: [], identity };
     await journal.put({ ...record(asVolumeName("fs")), stage: { ...staged, kind: "filesystem" }, targets });

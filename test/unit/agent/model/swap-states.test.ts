@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { asVolumeName, type VolumeName } from "../../../../src/agent/model/identities.ts";
+import { asIntentUID, asVolumeName, type VolumeName } from "../../../../src/agent/model/identities.ts";
 import { swapStates } from "../../../../src/agent/model/swap-states.ts";
 import type { StageRecord, VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 import type { SwapTable } from "../../../../src/host/ports/swaps.ts";
@@ -7,7 +7,7 @@ import type { SwapTable } from "../../../../src/host/ports/swaps.ts";
 const record = (name: string, stage: Partial<StageRecord>): [VolumeName, VolumeRecord] => [
   asVolumeName(name),
   {
-    ...{ name: asVolumeName(name), key: name, type: "local", uid: "u", generation: 1, targets: [] },
+    ...{ name: asVolumeName(name), key: name, type: "local", uid: asIntentUID("u"), generation: 1, targets: [] },
     stage: { kind: "swap", path: "/dev/sdb", ready: true, options: [], ...stage },
   },
 ];

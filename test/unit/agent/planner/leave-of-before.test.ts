@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ActionContext, recordOf } from "../../../../src/agent/executor/operation-context.ts";
-import { asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asIntentUID, asVolumeName } from "../../../../src/agent/model/identities.ts";
 import type { VolumeRecord } from "../../../../src/agent/model/volume-record.ts";
 
 /** The journal is a fake. */
@@ -13,7 +13,7 @@ describe("leave to write over what an mkfs that was cut off has left (decision 0
       name: asVolumeName("v"),
       key: "k",
       type: "local",
-      uid: "u1",
+      uid: asIntentUID("u1"),
       generation: 1,
       targets: [],
       formatting: identity,

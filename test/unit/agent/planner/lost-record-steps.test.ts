@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
-import { asMountPath, asVolumeName } from "../../../../src/agent/model/identities.ts";
+import { asIntentUID, asMountPath, asVolumeName, type IntentUID } from "../../../../src/agent/model/identities.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
@@ -14,10 +14,10 @@ const onRoot = { device: "8:1", fsType: "ext4", source: "/dev/root" };
 function released(
   source: IntentInput["source"],
   mount: Partial<MountEntry>,
-  observed?: Omit<Observation, "at" | "uid"> & { uid?: string },
+  observed?: Omit<Observation, "at" | "uid"> & { uid?: IntentUID },
 ) {
   const seen = observed ?? { generation: 2 };
-  const input = { mayHaveLost: true, observed: new Map([[volume, { at: 1_000, uid: "uid-1", ...seen }]]) };
+  const input = { mayHaveLost: true, observed: new Map([[volume, { at: 1_000, uid: asIntentUID("uid-1"), ...seen }]]) };
   const mounts = [entry({ id: 30, point: path, ...mount })];
   return planned({ intents: [wanted({ source, ...deleting })], mounts, input });
 }
@@ -79,7 +79,7 @@ describe("the release of a volume without a record", () => {
     const source = { hostPath: { path: "/link" } };
     const identity = { device: "8:17", root: "/x" };
     const mount = { ...onRoot, device: "8:17", root: "/y" };
-    const { operation } = released(source, mount, { generation: 2, source: { identity }, uid: "uid-0" });
+    const { operation } = released(source, mount, { generation: 2, source: { identity }, uid: asIntentUID("uid-0") });
     expect(operation).to.deep.equal({ volume, kind: "observe" });
   });
 
@@ -131,7 +131,7 @@ describe("the release of a volume without a record", () => {
     const other = record({ name: asVolumeName("node.volume-2"), key: "other", targets });
     const input = {
       mayHaveLost: true,
-      observed: new Map([[volume, { at: 1_000, uid: "uid-1", generation: 2 }]]),
+      observed: new Map([[volume, { at: 1_000, uid: asIntentUID("uid-1"), generation: 2 }]]),
     };
     const mounts = [entry({ id: 30, point: path, ...identity })];
     const intents = [wanted({ source, ...deleting })];
@@ -142,7 +142,10 @@ describe("the release of a volume without a record", () => {
   it("Retain: what is there is left to nobody, without a step that would be tried for ever", () => {
     const source = { hostPath: { path: "/data/x" } };
     const intents = [wanted({ source, ...deleting, deletionPolicy: "Retain" })];
-    const input = { mayHaveLost: true, observed: new Map([[volume, { at: 1_000, uid: "uid-1", generation: 2 }]]) };
+    const input = {
+      mayHaveLost: true,
+      observed: new Map([[volume, { at: 1_000, uid: asIntentUID("uid-1"), generation: 2 }]]),
+    };
     const mounts = [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })];
     const { phase, operation } = planned({ intents, mounts, input });
     expect([phase, operation]).to.deep.equal(["retained", undefined]);

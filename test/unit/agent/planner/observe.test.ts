@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { IntentInput } from "../../../../hack/lib/agent-on-kernel/intent.ts";
+import { asIntentUID } from "../../../../src/agent/model/identities.ts";
 import type { Observation } from "../../../../src/agent/model/plan-input.ts";
 import { summaryOf } from "../../../../src/agent/status/volume-summary.ts";
 import type { MountEntry } from "../../../../src/host/mount-table/mountinfo.ts";
@@ -15,7 +16,9 @@ function observed(
   seen: Partial<Observation> & { volumeMode?: "Block"; adopt?: "Never" | "IfSame" } = {},
 ) {
   const { volumeMode = "Filesystem", adopt = "Never", ...shown } = seen;
-  const input = { observed: new Map([[volume, { uid: "uid-1", generation: 1, at: 1_000, mountID: 1, ...shown }]]) };
+  const input = {
+    observed: new Map([[volume, { uid: asIntentUID("uid-1"), generation: 1, at: 1_000, mountID: 1, ...shown }]]),
+  };
   const mounts = mount === undefined ? [] : [entry({ id: 30, point: path, ...mount })];
   const plan = planned({ intents: [wanted({ mode: "Observe", source, volumeMode, adopt })], mounts, input });
   const { ready, reason, message } = summaryOf(plan);
@@ -87,7 +90,7 @@ describe("an observed volume", () => {
   it("takes nothing from a look that was for an earlier intent of its name", () => {
     const hostPath = { hostPath: { path: "/data" } };
     const source = { identity: { device: "8:1", root: "/before" } };
-    const { said, plan } = observed(hostPath, { ...root, root: "/before" }, { source, uid: "uid-0" });
+    const { said, plan } = observed(hostPath, { ...root, root: "/before" }, { source, uid: asIntentUID("uid-0") });
     expect(said).to.equal("Unknown Progressing");
     expect(plan.operation).to.deep.equal({ volume, kind: "observe" });
   });

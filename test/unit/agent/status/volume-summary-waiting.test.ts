@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { asIntentUID } from "../../../../src/agent/model/identities.ts";
 import { statusOf } from "../../../../src/agent/status/intent-status.ts";
 import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { planned, volume, type World, wanted } from "../../../lib/builders/plan-world.ts";
@@ -72,7 +73,7 @@ describe("what a CSI volume waits for", () => {
       name: volume,
       key: "key",
       type: "csi",
-      uid: "uid-1",
+      uid: asIntentUID("uid-1"),
       generation: 1,
       stage,
       targets: [],

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
 import type { Failure, Failures } from "../../../../../src/agent/model/failure.ts";
+import { asIntentUID } from "../../../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import type { VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
 import type { Reason } from "../../../../../src/api/reasons.ts";
@@ -32,7 +33,7 @@ function planned(wantedBytes: string, { failed, refused }: Before = {}): string[
     name: volume,
     key: "key",
     type: "csi",
-    uid: "uid-1",
+    uid: asIntentUID("uid-1"),
     generation: 1,
     stage: {
       kind: "csi",

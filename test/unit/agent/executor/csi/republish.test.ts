@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
 import type { Failure } from "../../../../../src/agent/model/failure.ts";
-import { asMountPath } from "../../../../../src/agent/model/identities.ts";
+import { asIntentUID, asMountPath } from "../../../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import type { Plan } from "../../../../../src/agent/model/volume-plan.ts";
 import type { Published, VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
@@ -36,7 +36,7 @@ function recorded(at: Published["at"]): VolumeRecord {
     name: volume,
     key: "key",
     type: "csi",
-    uid: "uid-1",
+    uid: asIntentUID("uid-1"),
     generation: 1,
     stage: { kind: "csi", path, ready: true, options: [], fileKind: "directory", identity, csi },
     targets: [targetRecord({ identity, published, mountID: 12 })],

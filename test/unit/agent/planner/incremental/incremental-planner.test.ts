@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import { observeDriverStage } from "../../../../../src/agent/actual/csi-volume.ts";
 import { desiredVolume } from "../../../../../src/agent/desired/desired-volume.ts";
-import { asMountPath } from "../../../../../src/agent/model/identities.ts";
+import type { Failure } from "../../../../../src/agent/model/failure.ts";
+import { asIntentUID, asMountPath } from "../../../../../src/agent/model/identities.ts";
 import type { PlanInput } from "../../../../../src/agent/model/plan-input.ts";
 import { afterReboot, type VolumeRecord } from "../../../../../src/agent/model/volume-record.ts";
 import { Planner } from "../../../../../src/agent/planner/incremental/incremental-planner.ts";
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
 import { entry } from "../../../../lib/builders/mount-entries.ts";
 import { plan } from "../../../../lib/builders/plan-whole.ts";
-import { planned, prefix, targetRecord, volume, wanted } from "../../../../lib/builders/plan-world.ts";
+import { failuresAt, planned, prefix, targetRecord, volume, wanted } from "../../../../lib/builders/plan-world.ts";
 
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
@@ -26,7 +27,7 @@ const record: VolumeRecord = {
   name: volume,
   key: "key",
   type: "csi",
-  uid: "uid-1",
+  uid: asIntentUID("uid-1"),
   generation: 1,
   stage: { kind: "csi", path, ready: true, options: [], fileKind: "directory", identity, csi },
   targets: [targetRecord({ identity, published, mountID: 12 })],
@@ -70,6 +71,23 @@ describe("the plan of a CSI volume that is kept up", () => {
     planner.plan(input);
     const { operations } = planner.plan({ ...input, closingPods: new Set([asMountPath(`${prefix}/a`)]) });
     expect(operations.map(({ kind }) => kind)).to.deep.equal(["unpublish"]);
+  });
+
+  it("notices by the failures alone that a step has failed, and that its wait was ended", () => {
+    const planner = new Planner();
+    const empty = { ...input, records: new Map(), table: new MountTable([root]) };
+    const about = { kind: "stage", generation: 1, reason: "DriverFailed", errorClass: "final", message: "no" } as const;
+    const failed: Failure = { ...about, attempts: 1, firstAt: 0, nextAt: 500, time: 0, nextTime: 500 };
+    const kinds = (...failures: Failure[]) => {
+      const at = failures.map((failure) => [{ volume }, failure] as const);
+      const { operations } = planner.plan({ ...empty, failures: failuresAt(...at) });
+      return operations.map((operation) => operation.kind);
+    };
+    expect(kinds()).to.deep.equal(["stage"]);
+    expect(kinds(failed), "failed").to.deep.equal([]);
+    expect(kinds({ ...failed, nextAt: 0 }), "its wait was ended").to.deep.equal(["stage"]);
+    expect(kinds(failed), "failed again").to.deep.equal([]);
+    expect(kinds(), "forgotten").to.deep.equal(["stage"]);
   });
 
   for (const [what, id, kind] of [
