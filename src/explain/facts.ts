@@ -1,4 +1,5 @@
 import type { KubeObject } from "../api/meta.ts";
+import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../api/types.gen.ts";
 import { arrayIn, type JsonObject, recordIn, stringIn } from "../kube/json.ts";
 import type { LeaseState } from "../kube/leases/lease.ts";
@@ -55,10 +56,22 @@ export function conditionOf(object: unknown, type: string): JsonObject | undefin
   return found as JsonObject | undefined;
 }
 
-/** PURE. The agent of a node, by its Lease, which has expired where there is none; undefined: that is not known. */
+/** By how much the clock of a node may be ahead of ours, milliseconds. */
+const clockAheadMs = 60_000;
+const lostReasons: ReadonlySet<string> = new Set<Reason>(["AgentLost", "NodeLost"]);
+
+/**
+ * PURE. The agent of a node, by its Lease, which has expired where there is none; undefined: that is not known. Of a
+ * Lease that names a time to come, as somebody with the agent's token may write it, the controller knows better: it
+ * has watched the renewals by its own clock.
+ */
 export function agentOf(facts: Facts, node: string): AgentSeen | undefined {
   if (facts.denied.agents !== undefined) return undefined;
-  return facts.agents.find((agent) => agent.node === node) ?? { node, lease: "expired", renewed: undefined };
+  const found = facts.agents.find((agent) => agent.node === node) ?? { node, lease: "expired", renewed: undefined };
+  const isToCome = Date.parse(found.renewed ?? "") > facts.now + clockAheadMs;
+  const said = conditionOf(named(facts.states, node), "Ready");
+  const isLost = stringIn(said, "status") === "Unknown" && lostReasons.has(stringIn(said, "reason") ?? "");
+  return isToCome && isLost ? { ...found, lease: "expired" } : found;
 }
 
 /** PURE. Events of an object, the newest first. */

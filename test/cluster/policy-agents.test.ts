@@ -88,9 +88,10 @@ describe("policy of an agent", () => {
   });
 
   const events = "/api/v1/namespaces/default/events";
+  const volume = "datasets-0123456789";
   const eventFrom = (host: string, name: string) => ({
     metadata: { namespace: "default", name },
-    involvedObject: { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeIntent", name: world.intents.own },
+    involvedObject: { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeIntent", name: `${host}.${volume}` },
     type: "Warning",
     reason: "Drifted",
     message: "somebody unmounted it",
@@ -149,6 +150,19 @@ describe("policy of an agent", () => {
     for (const metadata of smuggled())
       expectRefused(await patch(world.agent, `${events}/${body.metadata.name}`, { metadata }), "writes no finalizers");
     expectRefused(await patch(world.agent, `${events}/${body.metadata.name}`, { message: "x".repeat(1025) }), "1024");
+  });
+
+  it("is refused Events about volumes of another node, whose UIDs it can read", async () => {
+    const body = eventFrom(world.own.name, "agent-policy.others");
+    const { own, other } = world;
+    const about = (kind: string, name: string) => ({
+      ...body,
+      involvedObject: { ...body.involvedObject, kind, name },
+    });
+    const names = [`${other.name}.${volume}`, `${own.name}.x.${volume}`, own.name, `${own.name}x.${volume}`];
+    for (const one of [...names.map((n) => about("NodeVolumeIntent", n)), about("NodeVolumeState", other.name)])
+      expectRefused(await world.agent.call("POST", events, { body: one }), "of its own node");
+    expectStatus(201, await world.agent.call("POST", events, { body: about("NodeVolumeState", own.name) }));
   });
 
   it("is refused a Lease that holds or names what is not its node, and keeps what others have written into it", async () => {

@@ -84,14 +84,14 @@ describe("policy of intents", () => {
 
     it("says of a node's state that its agent is lost", async () => {
       const path = `${paths.states}/${world.own.name}`;
-      const types = ["Ready", "Reconciling", "Drained", "PoliciesInForce"];
+      const types = ["Ready", "Reconciling", "Drained", "PoliciesInForce", "Invented"];
       const said = types.map((type) => ({ ...silent, type, status: "False", reason: "Said" }));
       expectStatus(200, await patch(world.agent, `${path}/status`, { status: { conditions: said } }));
       const state = (await cluster.admin.call("GET", path)).body as unknown as StateEntry;
       const lost = { life: { state: "lost", expiredForMs: 1 }, nodeExists: true } as const;
       const status = lostStatePatch(state, lost, false, 1_767_225_600_000);
       expect(status?.conditions.map((one) => `${one.type}=${one.status}`)).to.deep.equal([
-        ...["Ready=Unknown", "Drained=Unknown"],
+        ...["Ready=Unknown", "Drained=Unknown", "Invented=False"],
       ]);
       expectStatus(200, await patch(world.controller, `${path}/status`, { status }));
     });

@@ -1,3 +1,4 @@
+import { printable } from "../../api/values/printable.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 
 /** What is well when it is False, or not there. */
@@ -17,7 +18,8 @@ export function troubles(kind: string, objects: readonly unknown[]): string[] {
       const good = better.has(type) || pressure.test(type) ? "False" : "True";
       if (text("status") === good) return [];
       const [since, reason, message] = [text("lastTransitionTime"), text("reason"), text("message")];
-      return [`${kind} ${name} ${type}=${text("status")} ${reason} since ${since}: ${message}`.replace(/\s+/g, " ")];
+      const line = `${kind} ${name} ${type}=${text("status")} ${reason} since ${since}: ${message}`;
+      return [printable(line.replace(/\s+/g, " "))];
     });
   });
 }

@@ -3,7 +3,7 @@ import type { IndexedIntent, NodeVolumeState } from "../../../src/api/types.gen.
 import type { Facts } from "../../../src/explain/facts.ts";
 import { nextStep } from "../../../src/explain/next-steps.ts";
 import { nodeFindings } from "../../../src/explain/node-finding.ts";
-import { agent, ago, facts } from "../../lib/builders/cli-objects.ts";
+import { agent, ago, facts, node } from "../../lib/builders/cli-objects.ts";
 
 describe("nodeFindings", () => {
   function found(reason: string, ours = true) {
@@ -33,6 +33,18 @@ describe("nodeFindings", () => {
       ]);
     }
     expect([found("Progressing"), found("IndexMissing", false)]).to.deep.equal([[], []]);
+  });
+
+  it("believes no Lease of a time to come where the controller has missed the renewals", () => {
+    const seen = { node: "n1", lease: "live", renewed: "9999-12-31T23:59:59.000000Z" } as const;
+    const codes = (reason: string, status: string) => {
+      const conditions = [{ type: "Ready", status, reason, message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }];
+      const states = [{ metadata: { name: "n1" }, status: { conditions } } as NodeVolumeState];
+      const known = facts({ agents: [seen], states, nodes: [node("n1")] });
+      return nodeFindings(known, "n1", { ours: true }).map(({ code }) => code);
+    };
+    expect(codes("AgentLost", "Unknown")).to.deep.equal(["AgentLost"]);
+    expect(codes("InSync", "True"), "of a node whose clock is ahead").to.deep.equal([]);
   });
 
   it("says that an agent has missed renewals before its Lease has run out", () => {
