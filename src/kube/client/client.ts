@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
-import { arrayIn, recordIn, stringIn } from "../json.ts";
+import { arrayIn, isRecord, recordIn, stringIn } from "../json.ts";
 import { ApiError, apiErrorOf, isExpired, isNotFound } from "./api-error.ts";
 import { apiVersionOf, resourcePath } from "./resource-path.ts";
-import type { ApiRequest, Transport } from "./transport.ts";
+import { type ApiRequest, type Transport, TransportError } from "./transport.ts";
 
 /**
  * An object to write to. With uid and resourceVersion the write is refused unless both are still those: with 409, or
@@ -45,7 +45,7 @@ interface WriteOptions {
 
 /**
  * The API server's verbs. Every method rejects with ApiError if the server refuses and with TransportError if there is
- * no answer; then a write may or may not have been applied. Writes name the field manager and are validated strictly,
+ * no answer, or none of an API server; then a write may or may not have been applied. Writes name the field manager and are validated strictly,
  * so that a misspelt field is an error and not silence. Reads are quorum reads: no resourceVersion is ever sent.
  */
 export interface KubeClient {
@@ -107,16 +107,19 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
   const { transport, fieldManager } = deps;
   const query = { fieldManager, fieldValidation: "Strict" };
 
-  async function read(request: ApiRequest): Promise<unknown> {
+  async function read(request: ApiRequest, isAnswer: (body: unknown) => boolean = isObject): Promise<unknown> {
     const answer = await transport.request(request);
-    if (answer.status < 200 || answer.status > 299) throw apiErrorOf(answer, `${request.method} ${request.path}`);
-    return answer.body;
+    const what = `${request.method} ${request.path}`;
+    if (answer.status < 200 || answer.status > 299) throw apiErrorOf(answer, what);
+    if (isAnswer(answer.body)) return answer.body;
+    throw new TransportError(`${what}: ${answer.status}, with a body that no API server sends`);
   }
 
   async function write(resource: Resource, verb: WriteVerb, request: ApiRequest, options: WriteOptions = {}) {
     const timeoutMs = deps.beforeWrite?.()?.timeoutMs ?? options.timeoutMs;
     try {
-      const body = await read(timeoutMs === undefined ? request : { ...request, timeoutMs });
+      const asked = timeoutMs === undefined ? request : { ...request, timeoutMs };
+      const body = await read(asked, verb === "delete" ? isOfKind : isObject);
       deps.onWrite?.(resource, verb, "success");
       return body;
     } catch (error) {
@@ -151,7 +154,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       ...(options.fieldSelector !== undefined && { fieldSelector: options.fieldSelector }),
     };
     for (let page: object = {}; ; ) {
-      const body = await read({ method: "GET", path, query: { ...selection, ...page }, ...asUserOf(options) });
+      const body = await read({ method: "GET", path, query: { ...selection, ...page }, ...asUserOf(options) }, isList);
       for (const object of arrayIn(body, "items")) items.push(project(object));
       const metadata = recordIn(body, "metadata");
       const token = stringIn(metadata, "continue") ?? "";
@@ -206,6 +209,23 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       }
     },
   };
+}
+
+/**
+ * A load balancer may answer 200 with a page of its own. Taken for a list that would be one without objects: nothing
+ * would be attached, and no pod would use a claim.
+ */
+function isList(body: unknown): boolean {
+  return isObject(body) && isRecord(body) && (Array.isArray(body["items"]) || body["items"] === null);
+}
+
+/** A Status, or the object that finalizers hold. */
+function isOfKind(body: unknown): boolean {
+  return stringIn(body, "kind") !== undefined;
+}
+
+function isObject(body: unknown): boolean {
+  return recordIn(body, "metadata") !== undefined;
 }
 
 function asUserOf({ asUser }: ReadOptions): { readonly asUser?: string } {
