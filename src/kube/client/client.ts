@@ -216,7 +216,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
  * would be attached, and no pod would use a claim.
  */
 function isList(body: unknown): boolean {
-  return isObject(body) && isRecord(body) && (Array.isArray(body["items"]) || body["items"] === null);
+  return isRecord(body) && (Array.isArray(body["items"]) || body["items"] === null);
 }
 
 /** A Status, or the object that finalizers hold. */
