@@ -58,7 +58,8 @@ function readingOfNode({ name, fields }: NodeFieldsRef): ReadContent {
     project(raw) {
       const node = raw as NodeObject & KubeObject; // of a typed, built-in resource
       const { metadata } = node;
-      const data = new Map(fields.map((field) => [field, Buffer.from(`${nodeField(node, field)}`)])); // text, whatever came
+      // Text, whatever came.
+      const data = new Map(fields.map((field) => [field, Buffer.from(`${nodeField(node, field)}`)]));
       const { uid = "", resourceVersion = "" } = metadata;
       return { metadata: { name, uid, resourceVersion }, content: { version: `${uid}/${resourceVersion}`, data } };
     },

@@ -20,8 +20,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Seconds that a server is left alone at most, whatever it asks for. Flow control asks for one; who asks for a day, such
- * as an error page, would be heard all that day, also after it has gone.
+ * Seconds that a server is left alone at most, whatever it asks for. Flow control asks for one; who asks for a day,
+ * such as an error page, would be heard all that day, also after it has gone.
  */
 const longestRetryAfter = 60;
 

@@ -45,8 +45,9 @@ interface WriteOptions {
 
 /**
  * The API server's verbs. Every method rejects with ApiError if the server refuses and with TransportError if there is
- * no answer, or none of an API server; then a write may or may not have been applied. Writes name the field manager and are validated strictly,
- * so that a misspelt field is an error and not silence. Reads are quorum reads: no resourceVersion is ever sent.
+ * no answer, or none of an API server; then a write may or may not have been applied. Writes name the field manager and
+ * are validated strictly, so that a misspelt field is an error and not silence. Reads are quorum reads: no
+ * resourceVersion is ever sent.
  */
 export interface KubeClient {
   /** undefined if there is no such object. */
