@@ -35,3 +35,12 @@ export function arrayIn(value: unknown, key: string): readonly unknown[] {
   const member = isRecord(value) ? value[key] : undefined;
   return Array.isArray(member) ? member : [];
 }
+
+/** PURE. The members of a field that are strings; none if the field is no object. */
+export function stringsIn(value: unknown, key: string): [string, string][] {
+  return Object.entries(recordIn(value, key) ?? {}).filter((entry): entry is [string, string] => isString(entry[1]));
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}

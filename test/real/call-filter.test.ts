@@ -190,7 +190,7 @@ describe("children that fetch, on the real kernel", function () {
     }
   });
 
-  it("a commit: so are git and what it starts, without rights, and in namespaces of their own", async () => {
+  it("a commit: so are the child, git and what it starts, git without rights, and in namespaces of their own", async () => {
     await using world = await GitWorld.make();
     const seen: Thread[][] = [];
     world.server.answers = () => {
@@ -202,12 +202,15 @@ describe("children that fetch, on the real kernel", function () {
     expect(seen.length).to.be.greaterThan(1);
     const ours = namespacesOf("/proc/self");
     for (const threads of seen) {
-      expectFiltered(threads, 2); // of rings and sockets before Node starts, and of the rest in the sandbox
+      expectFiltered(threads, 1);
+      expectSandbox(threads);
       const git = threads.filter(({ program }) => program.startsWith("git"));
       expect(git.length).to.be.greaterThan(0);
       expectRights(git, "");
       const child = threads.filter((thread) => !git.includes(thread) && thread.rights[0] !== "");
-      expectRights(child, "chown dac_override kill setgid setuid setpcap sys_admin");
+      expectRights(child, "kill setgid setuid setpcap sys_admin");
+      for (const { namespaces } of child)
+        for (const kind of ["ipc", "uts", "mnt"]) expect(namespaces[kind], kind).to.not.equal(ours[kind]);
       for (const { namespaces } of git) {
         expect(namespaces["net"], "it speaks with the server").to.equal(ours["net"]);
         for (const kind of ["pid", "ipc", "uts", "mnt"]) expect(namespaces[kind], kind).to.not.equal(ours[kind]);
@@ -224,7 +227,7 @@ describe("children that fetch, on the real kernel", function () {
     await world.shown(world.commit(...many)).finally(() => clearInterval(looks));
     const reading = seen.filter(({ program, args }) => program === "git" && args.includes("cat-file"));
     expect(reading.length, "seen at work").to.be.greaterThan(0);
-    expectFiltered(reading, 2);
+    expectFiltered(reading, 1);
     expectRights(reading, "");
     const ours = namespacesOf("/proc/self");
     for (const { namespaces } of reading)

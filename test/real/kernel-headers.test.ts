@@ -9,7 +9,7 @@ import { type Said, saidOf } from "../lib/kernel/header-names.ts";
 
 /** Include/uapi of the kernel. */
 const ofKernel = [
-  ...["asm/errno.h", "asm/fcntl.h", "asm/poll.h", "asm/resource.h", "asm/unistd.h"],
+  ...["asm/errno.h", "asm/fcntl.h", "asm/poll.h", "asm/resource.h", "asm/sockios.h", "asm/unistd.h"],
   ...["audit", "capability", "dqblk_xfs", "eventpoll", "fanotify", "fcntl", "filter", "fs", "inotify"].map(inLinux),
   ...["kcmp", "loop", "memfd", "mount", "netlink", "nsfs", "openat2", "prctl", "quota", "sched"].map(inLinux),
   ...["seccomp", "stat", "wait"].map(inLinux),

@@ -55,6 +55,21 @@ describe("SpawnedProcess", () => {
     });
   });
 
+  it("is ended though it has left its group for another, as hostile code may", async () => {
+    const own = Number(readFileSync("/proc/self/stat", "latin1").split(") ")[1]?.split(" ")[2]);
+    const leaves = `
+      import koffi from "koffi";
+      const setpgid = koffi.load(null).func("setpgid", "int", ["int", "int"]);
+      console.log(setpgid(0, ${own}));
+      setInterval(() => {}, 1000);`;
+    const args = ["--input-type=module", "-e", leaves];
+    const child = new SpawnedProcess({ file: process.execPath, args, env: [] });
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    expect(line.toString(), "it is in our group").to.equal("0\n");
+    child.kill("SIGKILL");
+    expect(await child.ended).to.deep.equal({ code: null, signal: "SIGKILL" });
+  });
+
   it("several that end at once are all told of", async () => {
     const children = Array.from({ length: 20 }, (_, code) => shell(`read now; exit ${code}`));
     for (const child of children) child.stdin.end("now\n");

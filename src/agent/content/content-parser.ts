@@ -3,6 +3,7 @@ import { selectorText } from "../../api/label-selector.ts";
 import type { KubeObject } from "../../api/meta.ts";
 import { type Resource, resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import { stringsIn } from "../../kube/json.ts";
 import type {
   ContentRef,
   NodeFieldsRef,
@@ -57,7 +58,8 @@ function readingOfNode({ name, fields }: NodeFieldsRef): ReadContent {
     project(raw) {
       const node = raw as NodeObject & KubeObject; // of a typed, built-in resource
       const { metadata } = node;
-      const data = new Map(fields.map((field) => [field, Buffer.from(nodeField(node, field))]));
+      // Text, whatever came.
+      const data = new Map(fields.map((field) => [field, Buffer.from(`${nodeField(node, field)}`)]));
       const { uid = "", resourceVersion = "" } = metadata;
       return { metadata: { name, uid, resourceVersion }, content: { version: `${uid}/${resourceVersion}`, data } };
     },
@@ -105,18 +107,12 @@ function named(ref: { readonly name: string; readonly namespace?: string }, obje
 }
 
 function decode(ref: ObjectRef, raw: unknown): ContentObject {
-  const object = raw as KubeObject & { data?: Strings; binaryData?: Strings }; // of a typed, built-in resource
-  const { uid = "", resourceVersion = "" } = object.metadata;
-  const text = Object.entries(object.data ?? {}).map(([key, value]): [string, Uint8Array] => [
-    key,
-    Buffer.from(value, ref.kind === "Secret" ? "base64" : "utf8"),
-  ]);
-  const binary = Object.entries(object.binaryData ?? {}).map(([key, value]): [string, Uint8Array] => [
-    key,
-    Buffer.from(value, "base64"),
-  ]);
-  const content = { version: `${uid}/${resourceVersion}`, data: new Map([...text, ...binary]) };
-  return { metadata: object.metadata, content };
+  const { metadata } = raw as KubeObject;
+  const { uid = "", resourceVersion = "" } = metadata;
+  // Strings alone: of {"length": 1e9} Buffer.from makes a gigabyte.
+  const bytes = (field: string, encoding: BufferEncoding) =>
+    stringsIn(raw, field).map(([key, value]): [string, Uint8Array] => [key, Buffer.from(value, encoding)]);
+  const text = bytes("data", ref.kind === "Secret" ? "base64" : "utf8");
+  const data = new Map([...text, ...bytes("binaryData", "base64")]);
+  return { metadata, content: { version: `${uid}/${resourceVersion}`, data } };
 }
-
-type Strings = { readonly [key: string]: string };

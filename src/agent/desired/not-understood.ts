@@ -41,7 +41,8 @@ function mayHaveOf({ mode, grant, source, mounts, pods }: Members): MayHave | un
     typeof uid === "string" && typeof volume === "string" ? { uid, volume } : undefined,
   );
   const types = Object.keys(membersOf(source));
-  const byAgent = types.length === 1 && types.every((type) => type in plugins && !ofDrivers.includes(type));
+  const byAgent =
+    types.length === 1 && types.every((type) => Object.hasOwn(plugins, type) && !ofDrivers.includes(type));
   return {
     ...(paths && ofPods && { paths, pods: ofPods }),
     byDriver: !byAgent || membersOf(grant)["csi"] !== undefined,

@@ -3,6 +3,7 @@ import type { SecretReference } from "../../api/types.gen.ts";
 import type { Secrets } from "../../csi/ports.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
+import { stringsIn } from "../../kube/json.ts";
 import { asAgentOrNode, isForbidden } from "../content/impersonate-node.ts";
 
 /** Dependencies of reading Secrets of the node's volumes. They are read at each use and never cached. */
@@ -40,7 +41,5 @@ export async function readSecret(
     const message = `there is no Secret ${name} in namespace ${namespace}, which the volume needs: create it`;
     throw new VolumeError("SecretNotFound", "transient", message, { on });
   }
-  // Of a typed, built-in resource.
-  const { data = {} } = found as { readonly data?: { readonly [key: string]: string } };
-  return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+  return new Map(stringsIn(found, "data").map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
 }

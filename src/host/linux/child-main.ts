@@ -25,6 +25,7 @@ import { openersOf } from "./evidence/open-devices.ts";
 import { remoteMounts, remoteMountsSeen } from "./evidence/remote-mounts.ts";
 import { emptyTrash } from "./files/empty-trash.ts";
 import { setVolumeOwnership } from "./files/set-volume-ownership.ts";
+import { enterGitSandbox } from "./git/git-sandbox.ts";
 import { enterImageSandbox } from "./mount/image-sandbox.ts";
 import { InProcessMounter } from "./mount/in-process-mounter.ts";
 import { nbdClientOnNode } from "./rbd/nbd-clients.ts";
@@ -81,7 +82,10 @@ const handlers: ChildHandlers = {
   },
   // Only now: TLS and what unpacks take a third of the time in which every other child starts.
   async checkOut(asked) {
-    if (asked.confined !== true) return startConfined(asked);
+    if (asked.confined !== true) {
+      enterGitSandbox(loadLibc(), loadSandboxCalls(), asked.request);
+      return startConfined(asked);
+    }
     const tell = whileItLives(asked.agent, tellProgress);
     return (await import("./git/check-out.ts")).checkOut(loadLibc(), asked.request, tell);
   },

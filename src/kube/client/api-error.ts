@@ -19,6 +19,12 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * Seconds that a server is left alone at most, whatever it asks for. Flow control asks for one; who asks for a day,
+ * such as an error page, would be heard all that day, also after it has gone.
+ */
+const longestRetryAfter = 60;
+
 /** The answer as an ApiError; `what` names the request that was refused. */
 export function apiErrorOf(response: ApiResponse, what: string): ApiError {
   const { status, body } = response;
@@ -26,7 +32,12 @@ export function apiErrorOf(response: ApiResponse, what: string): ApiError {
   const text = stringIn(body, "message") ?? (typeof body === "string" ? body.slice(0, 256) : "no message");
   const details = isRecord(body) ? body["details"] : undefined;
   const seconds = numberIn(details, "retryAfterSeconds") ?? response.retryAfterSeconds;
-  return new ApiError(status, reason, `${what}: ${status} ${reason}: ${text}`, seconds && seconds * 1000);
+  return new ApiError(
+    status,
+    reason,
+    `${what}: ${status} ${reason}: ${text}`,
+    seconds && Math.min(seconds, longestRetryAfter) * 1000,
+  );
 }
 
 /** What a failed write says of the object that it was for. Anything but an answer of the server leaves it open. */

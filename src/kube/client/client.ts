@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
-import { arrayIn, recordIn, stringIn } from "../json.ts";
+import { arrayIn, isRecord, recordIn, stringIn } from "../json.ts";
 import { ApiError, apiErrorOf, isExpired, isNotFound } from "./api-error.ts";
 import { apiVersionOf, resourcePath } from "./resource-path.ts";
 import { AnswerTooLargeError, type ApiRequest, type Transport, TransportError } from "./transport.ts";
@@ -45,8 +45,9 @@ interface WriteOptions {
 
 /**
  * The API server's verbs. Every method rejects with ApiError if the server refuses and with TransportError if there is
- * no answer; then a write may or may not have been applied. Writes name the field manager and are validated strictly,
- * so that a misspelt field is an error and not silence. Reads are quorum reads: no resourceVersion is ever sent.
+ * no answer, or none of an API server; then a write may or may not have been applied. Writes name the field manager and
+ * are validated strictly, so that a misspelt field is an error and not silence. Reads are quorum reads: no
+ * resourceVersion is ever sent.
  */
 export interface KubeClient {
   /** undefined if there is no such object. */
@@ -108,16 +109,19 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
   const { transport, fieldManager } = deps;
   const query = { fieldManager, fieldValidation: "Strict" };
 
-  async function read(request: ApiRequest): Promise<unknown> {
+  async function read(request: ApiRequest, isAnswer: (body: unknown) => boolean = isObject): Promise<unknown> {
     const answer = await transport.request(request);
-    if (answer.status < 200 || answer.status > 299) throw apiErrorOf(answer, `${request.method} ${request.path}`);
-    return answer.body;
+    const what = `${request.method} ${request.path}`;
+    if (answer.status < 200 || answer.status > 299) throw apiErrorOf(answer, what);
+    if (isAnswer(answer.body)) return answer.body;
+    throw new TransportError(`${what}: ${answer.status}, with a body that no API server sends`);
   }
 
   async function write(resource: Resource, verb: WriteVerb, request: ApiRequest, options: WriteOptions = {}) {
     const timeoutMs = deps.beforeWrite?.()?.timeoutMs ?? options.timeoutMs;
     try {
-      const body = await read(timeoutMs === undefined ? request : { ...request, timeoutMs });
+      const asked = timeoutMs === undefined ? request : { ...request, timeoutMs };
+      const body = await read(asked, verb === "delete" ? isOfKind : isObject);
       deps.onWrite?.(resource, verb, "success");
       return body;
     } catch (error) {
@@ -155,7 +159,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       const asked = { limit: String(limit), ...selection, ...page };
       let body: unknown;
       try {
-        body = await read({ method: "GET", path, query: asked, ...asUserOf(options) });
+        body = await read({ method: "GET", path, query: asked, ...asUserOf(options) }, isList);
       } catch (error) {
         if (!isTooLarge(error) || limit === 1) throw error;
         limit = Math.ceil(limit / 8);
@@ -219,6 +223,23 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
 
 function isTooLarge(error: unknown): boolean {
   return error instanceof TransportError && error.cause instanceof AnswerTooLargeError;
+}
+
+/**
+ * A load balancer may answer 200 with a page of its own. Taken for a list that would be one without objects: nothing
+ * would be attached, and no pod would use a claim.
+ */
+function isList(body: unknown): boolean {
+  return isRecord(body) && (Array.isArray(body["items"]) || body["items"] === null);
+}
+
+/** A Status, or the object that finalizers hold. */
+function isOfKind(body: unknown): boolean {
+  return stringIn(body, "kind") !== undefined;
+}
+
+function isObject(body: unknown): boolean {
+  return recordIn(body, "metadata") !== undefined;
 }
 
 function asUserOf({ asUser }: ReadOptions): { readonly asUser?: string } {

@@ -30,11 +30,11 @@ export function fieldOf({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile): 
  */
 export function nodeField({ metadata, spec = {}, status = {} }: NodeObject, path: string): string {
   const [, map, key = ""] = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path) ?? [];
-  if (map === "labels" || map === "annotations") return metadata[map]?.[key] ?? "";
+  if (map === "labels" || map === "annotations") return textIn(metadata[map], key) ?? "";
   const [, amounts, resource = ""] = /^(allocatable|capacity)\.(.*)$/.exec(path) ?? [];
-  if (amounts === "allocatable" || amounts === "capacity") return status[amounts]?.[resource] ?? "0";
+  if (amounts === "allocatable" || amounts === "capacity") return textIn(status[amounts], resource) ?? "0";
   const info = /^status\.nodeInfo\.(\w+)$/.exec(path)?.[1];
-  if (info !== undefined) return status.nodeInfo?.[info] ?? "";
+  if (info !== undefined) return textIn(status.nodeInfo, info) ?? "";
   switch (path) {
     case "metadata.name":
     case "spec.nodeName":
@@ -58,6 +58,11 @@ export function nodeField({ metadata, spec = {}, status = {} }: NodeObject, path
     default:
       throw new Error(`${path} is no field of a Node`);
   }
+}
+
+/** What a name stands for; what every object has, such as `constructor`, is none of it. */
+function textIn(values: Strings | undefined, name: string): string | undefined {
+  return values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
 /** One line an entry, sorted, the value quoted as Go does (fieldpath.FormatMap). */

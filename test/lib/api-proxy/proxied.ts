@@ -35,7 +35,8 @@ export class Proxied {
   readonly tokens = { now: "token-1", refused: [] as string[] };
   proxy!: ApiProxy;
   transport!: HttpTransport;
-  answer: Answer = (_, response) => void response.setHeader("content-type", "application/json").end('{"ok":true}');
+  answer: Answer = (_, response) =>
+    void response.setHeader("content-type", "application/json").end('{"ok":true,"metadata":{}}');
   readonly #server = http.createServer((request, response) => void this.#heard(request, response));
   #close = () => {};
 

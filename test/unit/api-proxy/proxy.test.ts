@@ -88,9 +88,9 @@ describe("ApiProxy, between an agent's transport and a server", () => {
     world.answer = ({ headers }, response) => {
       const good = headers.authorization === "Bearer token-2";
       world.tokens.now = "token-2";
-      response.writeHead(good ? 200 : 401).end("{}");
+      response.writeHead(good ? 200 : 401).end('{"metadata":{}}');
     };
-    expect(await getIntent()).to.deep.equal({});
+    expect(await getIntent()).to.deep.equal({ metadata: {} });
     expect(world.tokens.refused).to.deep.equal(["token-1"]);
     expect(world.asked).to.have.length(2);
   });
@@ -182,9 +182,9 @@ describe("ApiProxy, between an agent's transport and a server", () => {
       await until("the end", 5_000, () => ended !== undefined);
       expect(ended?.error).to.be.instanceOf(Error);
       expect(await messageOf(getIntent())).to.match(/ECONNREFUSED|ENOENT/);
-      world.answer = (_, response) => void response.end("{}");
+      world.answer = (_, response) => void response.end('{"metadata":{}}');
       await world.startProxy();
-      expect(await getIntent()).to.deep.equal({});
+      expect(await getIntent()).to.deep.equal({ metadata: {} });
     });
   });
 

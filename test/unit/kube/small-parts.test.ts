@@ -105,6 +105,15 @@ describe("apiErrorOf", () => {
     expect(error.message).to.equal("GET /x: 429 TooManyRequests: slow down");
   });
 
+  it("leaves a server alone for a minute at most, whatever it asks for", () => {
+    const left = (asked: object) => apiErrorOf({ status: 503, body: undefined, ...asked }, "GET /x").retryAfterMs;
+    for (const seconds of [61, 86_400, 1e308, Number.POSITIVE_INFINITY]) {
+      expect(left({ retryAfterSeconds: seconds })).to.equal(60_000);
+      expect(left({ body: { details: { retryAfterSeconds: seconds } } })).to.equal(60_000);
+    }
+    expect(left({ retryAfterSeconds: 60 })).to.equal(60_000);
+  });
+
   it("copes with a proxy's page", () => {
     expect(apiErrorOf({ status: 502, body: "<html>" }, "GET /x").message).to.equal("GET /x: 502 HTTP 502: <html>");
   });

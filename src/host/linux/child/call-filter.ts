@@ -7,6 +7,8 @@ import {
   CLONE_NEWCGROUP,
   CLONE_NEWNS,
   E,
+  F,
+  IOCTL,
   NETLINK_ROUTE,
   SECCOMP,
   SYS,
@@ -43,13 +45,25 @@ export const refusedCalls = [
   ...["add_key", "request_key", "keyctl", "open_by_handle_at", "name_to_handle_at", "fanotify_init"],
   ...["quotactl", "quotactl_fd", "acct", "swapon", "swapoff", "syslog", "vhangup", "sethostname", "setdomainname"],
   ...["settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "iopl", "ioperm"],
+  ...["setsid", "setpgid"], // the agent ends a child and what it has started by their group
+] as const satisfies readonly CallName[];
+
+/**
+ * What one process may do to others of its user by their numbers (kill(2) and others are for itself: `alone`), and how
+ * it makes others that go on without it.
+ */
+const callsOnOthers = [
+  ...["tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal", "process_mrelease"],
+  ...["setpriority", "ioprio_set", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"],
+  ...["migrate_pages", "fork", "vfork"],
 ] as const satisfies readonly CallName[];
 
 const archs = { x64: AUDIT_ARCH.X86_64, arm64: AUDIT_ARCH.AARCH64 } as const satisfies { [arch in Arch]: number };
 
-/** Flags of clone(2) that make a namespace. */
+/** Flags of clone(2) that make a namespace, or a child of the agent that it knows nothing of. */
 const namespaces =
-  (CLONE_NEWNS |
+  (CLONE.PARENT |
+    CLONE_NEWNS |
     CLONE_NEWCGROUP |
     CLONE.NEWTIME |
     CLONE.NEWUTS |
@@ -85,6 +99,11 @@ export interface Filtered {
   readonly mayUnshare?: number;
   /** What is refused: `refusedCalls` by default. */
   readonly refused?: readonly CallName[];
+  /**
+   * The number of this process, if it needs no other: it starts none, and neither sends signals to others nor sets
+   * their limits, priorities or processors.
+   */
+  readonly alone?: number;
 }
 
 /**
@@ -92,10 +111,11 @@ export interface Filtered {
  * fetching does not need. It kills a process that makes calls of another architecture, where the same numbers mean
  * other calls.
  */
-export function callFilter(arch: Arch, { mayUnshare = 0, refused = refusedCalls }: Filtered = {}): Buffer {
+export function callFilter(arch: Arch, { mayUnshare = 0, refused = refusedCalls, alone }: Filtered = {}): Buffer {
   const numbers: { readonly [name: string]: number } = { ...SYS, ...byArchitecture[arch] };
   const number = (name: CallName) => numbers[name] ?? missing(name);
-  const there = refused.filter((name) => numbers[name] !== undefined);
+  const isAlone = alone !== undefined;
+  const there = [...refused, ...(isAlone ? callsOnOthers : [])].filter((name) => numbers[name] !== undefined);
   const steps: readonly Step[] = [
     load(seccomp_data.arch),
     jump("JEQ", archs[arch], 0, "kill"),
@@ -103,7 +123,8 @@ export function callFilter(arch: Arch, { mayUnshare = 0, refused = refusedCalls 
     jump("JGE", X32_SYSCALL_BIT, "kill"),
     ...there.map((name) => jump("JEQ", number(name), "refuse")),
     jump("JEQ", number("clone3"), "unknown"),
-    ...refusingFlags(number("clone"), namespaces),
+    ...refusingFlags(number("clone"), namespaces, isAlone ? CLONE.THREAD : 0),
+    ...(isAlone ? refusingOthers(number, alone) : []),
     ...refusingFlags(number("unshare"), ~mayUnshare >>> 0),
     ...refusingFamilies(number("socket"), number("socketpair")),
     ...Object.values(ends).map((k) => ({ code: BPF.RET | BPF.K, k })),
@@ -120,9 +141,40 @@ function missing(name: string): never {
   throw new Error(`no number for ${name}`);
 }
 
-/** Both calls have their flags in the lower half of the first argument. */
-function refusingFlags(call: number, flags: number): readonly Step[] {
-  return [jump("JEQ", call, 0, 2), load(seccomp_data.args), jump("JSET", flags, "refuse", "allow")];
+/**
+ * Both calls have their flags in the lower half of the first argument.
+ * @param needed one that there must be, if it is not 0
+ */
+function refusingFlags(call: number, flags: number, needed = 0): readonly Step[] {
+  const steps = [
+    ...(needed === 0 ? [] : [jump("JSET", needed, 0, "refuse")]),
+    jump("JSET", flags, "refuse", "allow"),
+  ] as const;
+  return [jump("JEQ", call, 0, steps.length + 1), load(seccomp_data.args), ...steps];
+}
+
+/** Signals and limits are for this process. Those of a file would be sent to whoever is named as its owner. */
+function refusingOthers(number: (name: CallName) => number, own: number): readonly Step[] {
+  const second = seccomp_data.args + 8;
+  return [
+    ...(["kill", "tgkill"] as const).flatMap((name) => [
+      jump("JEQ", number(name), 0, 2),
+      load(seccomp_data.args),
+      jump("JEQ", own, "allow", "refuse"),
+    ]),
+    jump("JEQ", number("prlimit64"), 0, 3),
+    load(seccomp_data.args),
+    jump("JEQ", 0, "allow"),
+    jump("JEQ", own, "allow", "refuse"),
+    jump("JEQ", number("fcntl"), 0, 3),
+    load(second),
+    jump("JEQ", F.SETOWN, "refuse"),
+    jump("JEQ", F.SETOWN_EX, "refuse", "allow"),
+    jump("JEQ", number("ioctl"), 0, 3),
+    load(second),
+    jump("JEQ", IOCTL.FIOSETOWN, "refuse"),
+    jump("JEQ", IOCTL.SIOCSPGRP, "refuse", "allow"),
+  ];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Socket } from "node:net";
+import { unlessErrno } from "../syscall/errno.ts";
 import type { Ending } from "../syscall/process-ending.ts";
 import { closeAll, loadSpawnCalls, type SpawnCalls } from "../syscall/spawn-calls.ts";
 
@@ -83,9 +84,9 @@ export class SpawnedProcess {
    */
   kill(signal: "SIGKILL"): void {
     this.#killed = true;
-    if (this.isRunning)
-      process.kill(-this.pid, signal); // until it was reaped the pid is its own, and its group's
-    else this.#close();
+    if (!this.isRunning) this.#close();
+    // Until it was reaped the pid is its own, and its group's; which it may have left for another.
+    else for (const whom of [-this.pid, this.pid]) unlessErrno(["ESRCH"], () => process.kill(whom, signal));
   }
 
   #close(): void {

@@ -3,8 +3,9 @@ import { CAP, CAP_SYS_ADMIN } from "../syscall/constants.ts";
 import { loadLibc } from "../syscall/libc.ts";
 import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
 import { become } from "./become.ts";
-import { type Filtered, ringCalls } from "./call-filter.ts";
+import type { Filtered } from "./call-filter.ts";
 import type { RequestOf } from "./child-protocol.ts";
+import { ownNamespaces } from "./confined.ts";
 import { refuseCalls } from "./refuse-calls.ts";
 
 type FetchingRequest = RequestOf<"unpack" | "checkOut">;
@@ -25,21 +26,21 @@ export const confinements: { readonly [kind in FetchingRequest["kind"]]: Confine
   /**
    * Owners of files are those of the image, and what was given to others is written and changed all the same. FSETID
    * keeps the set-group-ID bit. Device nodes and extended attributes are left out of an image: neither MKNOD nor
-   * SETFCAP is needed.
+   * SETFCAP is needed. It starts nothing.
    */
   unpack: {
     capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.FOWNER, CAP.FSETID],
-    filtered: {},
+    filtered: { alone: process.pid }, // which stays the same when it starts again
     options: [`--max-old-space-size=${heap}`],
   },
   /**
-   * It enters a sandbox, starts git in namespaces as another user, and is filtered there. KILL is for unshare(1), whose
-   * end is git's: the kernel sends the signal of PR_SET_PDEATHSIG only if the dying parent may send it.
+   * It starts git in namespaces as another user. KILL is for unshare(1), whose end is git's: the kernel sends the
+   * signal of PR_SET_PDEATHSIG only if the dying parent may send it.
    */
   checkOut: {
-    capabilities: [CAP.CHOWN, CAP.DAC_OVERRIDE, CAP.KILL, CAP.SETGID, CAP.SETUID, CAP.SETPCAP, CAP_SYS_ADMIN],
-    filtered: { refused: ringCalls, mayUnshare: 0xffffffff },
-    options: [],
+    capabilities: [CAP.KILL, CAP.SETGID, CAP.SETUID, CAP.SETPCAP, CAP_SYS_ADMIN],
+    filtered: { mayUnshare: ownNamespaces },
+    options: [`--max-old-space-size=${2 * heap}`], // names of many files (tree-entries.ts)
   },
 };
 

@@ -1,15 +1,12 @@
-import { chownSync, fchmodSync, fsyncSync } from "node:fs";
+import { fchmodSync, fsyncSync } from "node:fs";
 import { Readable } from "node:stream";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
-import { ownNamespaces, stranger } from "../child/confined.ts";
-import { refuseCalls } from "../child/refuse-calls.ts";
-import { enterSandbox } from "../mount/sandbox.ts";
 import { openDirectoryAt } from "../path/held-tree.ts";
 import { AT_FDCWD, O, RESOLVE } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
-import { fetchEnvironment, secretFiles } from "./access.ts";
+import { fetchEnvironment } from "./access.ts";
 import { contents, fetch, init, list } from "./commands.ts";
 import { Git } from "./git.ts";
 import { ObjectStream } from "./object-stream.ts";
@@ -17,10 +14,10 @@ import { counted, entryOf, linesOf, type TreeEntry } from "./tree-entries.ts";
 import { writeTree } from "./write-tree.ts";
 
 /**
- * Shows a commit as files (Repositories.checkOut), in a disposable child:
+ * Shows a commit as files (Repositories.checkOut), in a disposable child that has a root of its own (git-sandbox.ts):
  *
  *   directory/            ours (0700)
- *     repository/         what git fetches, and all that it sees of the node's disks
+ *     repository/         what git fetches, and all that it reaches of the node's disks: it is there already
  *     new/                what is written of it, by us
  *     tree/               new/, renamed once it is complete and on the disk
  *
@@ -34,12 +31,7 @@ export async function checkOut(libc: Libc, request: CheckOutRequest, tell: (line
     libc.openat2(AT_FDCWD, request.directory, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, RESOLVE.NO_SYMLINKS),
   );
   libc.mkdirat(directory.fd, "new", 0o700);
-  libc.mkdirat(directory.fd, "repository", 0o700);
   using fresh = openDirectoryAt(libc, directory, "new");
-  const repository = `${request.directory}/repository`;
-  chownSync(repository, stranger, stranger);
-  enterSandbox(libc, calls, repository, { files: secretFiles(request.access), owner: stranger });
-  refuseCalls(calls, { mayUnshare: ownNamespaces });
   await git.run(init(request));
   await git.run(fetch(request), { onLine: tell, env: fetchEnvironment(request), network: true });
   const entries = await entriesOf(git, request);

@@ -3,6 +3,9 @@ import type { CheckOutRequest } from "../../ports/repositories.ts";
 /** Milliseconds after which a fetch is given up, however it goes. */
 export const fetchLimitMs = 30 * 60_000;
 
+/** Where git has its repository in the sandbox (git-sandbox.ts): the one directory that it writes to. */
+export const gitDirectory = "/repository";
+
 /**
  * Nothing of the node's or the repository's settings counts but these. git asks for no password, runs no hook, no
  * filter and no credential helper, follows no redirection and no submodule, speaks nothing but HTTP, and looks at each
@@ -12,7 +15,7 @@ export const environment: { readonly [name: string]: string } = {
   PATH: "/usr/bin:/bin",
   LC_ALL: "C",
   HOME: "/nonexistent",
-  TMPDIR: "/work",
+  TMPDIR: gitDirectory,
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_SYSTEM: "/dev/null",
   GIT_CONFIG_GLOBAL: "/dev/null",

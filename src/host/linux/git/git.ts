@@ -3,9 +3,8 @@ import type { Readable, Writable } from "node:stream";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
 import { confined, confiners } from "../child/confined.ts";
 import { findProgram } from "../child/find-program.ts";
-import { work } from "../mount/sandbox.ts";
 import { secretsIn } from "./access.ts";
-import { environment, fetchLimitMs, gitArguments } from "./commands.ts";
+import { environment, fetchLimitMs, gitArguments, gitDirectory } from "./commands.ts";
 import { ShownLines } from "./shown-lines.ts";
 import { explain } from "./trouble.ts";
 
@@ -36,7 +35,7 @@ export class Git {
   readonly #request: CheckOutRequest;
   readonly #programs: ReadonlyMap<string, string>;
 
-  /** To be made outside of the sandbox. @throws VolumeError ToolMissing, final */
+  /** @throws VolumeError ToolMissing, final */
   constructor(request: CheckOutRequest) {
     this.#request = request;
     this.#programs = new Map(["git", ...confiners].map((name) => [name, findProgram(name)]));
@@ -55,7 +54,7 @@ export class Git {
     const path = (program: string) => this.#programs.get(program) ?? program;
     const [file = "", ...rest] = confined(path, limits, [path("git"), ...gitArguments(args)]);
     const child = spawn(file, rest, {
-      cwd: work,
+      cwd: gitDirectory,
       env,
       stdio: ["pipe", "pipe", "pipe"],
       timeout: fetchLimitMs,

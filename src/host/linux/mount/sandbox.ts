@@ -20,18 +20,15 @@ const devices = ["null", "urandom"];
 
 const neither = C.MOUNT_ATTR.NOSUID | C.MOUNT_ATTR.NODEV | C.MOUNT_ATTR.NOEXEC;
 
-/** The directory of git's sandbox that is written to. */
-export const work = "/work";
-
 /** What is in a sandbox beside programs and settings. */
 interface SandboxContents {
+  /** Directories of ours that are written to, by where they are shown. */
+  readonly written: ReadonlyMap<string, string>;
   /**
    * Written into the new root, by their paths there: in memory, gone with the sandbox, for `owner` alone to read.
    */
   readonly files?: ReadonlyMap<string, string>;
   readonly owner?: number;
-  /** Where the directory that is written to is shown: /work by default. */
-  readonly at?: string;
   /** Files and directories of this process's root, at the same paths. */
   readonly shown?: readonly string[];
   /** Held directories, without what is mounted in them, by where they are shown. */
@@ -40,28 +37,29 @@ interface SandboxContents {
 
 /**
  * Leaves the node's file tree for good: from here on this thread, and what it starts, sees the programs and settings
- * above, read-only, `path`, and what the contents name. No other mount is in its namespace, so it holds no volume.
- * Threads of Node's pool stay where they are until this process executes a program: before that, only synchronous calls
- * of node:fs are of use. What was opened before stays open.
+ * above, read-only, and what the contents name. No other mount is in its namespace, so it holds no volume. Objects of
+ * System V and the node's name are those of namespaces of its own. Threads of Node's pool stay where they are until this
+ * process executes a program: before that, only synchronous calls of node:fs are of use. What was opened before stays
+ * open.
  *
- * @param path our own directory, shown at `at`; also where the new root is mounted, as it needs a place
+ * @param path a directory of ours where the new root is mounted, as it needs a place
  */
 export function enterSandbox(
   libc: Libc,
   calls: SandboxCalls,
   path: string,
-  { files = new Map(), owner = 0, at = work, shown = [], held = new Map() }: SandboxContents = {},
+  { written, files = new Map(), owner = 0, shown = [], held = new Map() }: SandboxContents,
 ): void {
   process.umask(0o022);
   writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
   const readOnly = (directory: Descriptor) =>
     cloneOf(libc, directory.fd, "", C.AT_EMPTY_PATH, C.MOUNT_ATTR.RDONLY | neither);
-  const mounts = [...held].map(([to, directory]) => [to, readOnly(directory)] as const); // of this namespace
-  calls.unshare(C.CLONE_NEWNS);
+  const mounts = [...held].map(([to, directory]) => [to, readOnly(directory)] as [string, Descriptor]); // from here
+  calls.unshare(C.CLONE_NEWNS | C.CLONE.NEWIPC | C.CLONE.NEWUTS);
   using place = open(libc, path);
   using old = open(libc, "/");
   libc.mountSetattr(old.fd, 0, 0, C.MS.PRIVATE, C.AT_RECURSIVE);
-  using written = clone(libc, path, neither);
+  for (const [to, directory] of written) mounts.push([to, clone(libc, directory, neither)]);
   using root = memoryMount(libc, path, "sandbox", ["mode=0755", "size=1M"]);
   libc.moveMount(root.fd, place.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
   for (const name of programs) show(libc, `/${name}`, `${path}/${name}`, C.MOUNT_ATTR.NODEV);
@@ -75,8 +73,6 @@ export function enterSandbox(
     attach(libc, mount, `${path}${to}`);
     mount[Symbol.dispose]();
   }
-  mkdirSync(`${path}${at}`, { recursive: true, mode: 0o755 });
-  attach(libc, written, `${path}${at}`);
   for (const [name, content] of files) {
     mkdirSync(dirname(`${path}${name}`), { recursive: true, mode: 0o755 });
     writeFileSync(`${path}${name}`, content, { mode: 0o400, flag: "wx" });

@@ -26,6 +26,10 @@ export const byArchitecture = {
       socketpair: 53,
     },
     ...{ swapoff: 168, swapon: 167, syslog: 103, umount2: 166, unshare: 272, userfaultfd: 323, vhangup: 153 },
+    ...{ fcntl: 72, fork: 57, ioctl: 16, ioprio_set: 251, kill: 62, migrate_pages: 256, prlimit64: 302 },
+    ...{ rt_sigqueueinfo: 129, rt_tgsigqueueinfo: 297, sched_setaffinity: 203, sched_setattr: 314 },
+    ...{ sched_setparam: 142, sched_setscheduler: 144, setpgid: 109, setpriority: 141, setsid: 112 },
+    ...{ tgkill: 234, tkill: 200, vfork: 58 },
   },
   arm64: {
     ...{ acct: 89, add_key: 217, adjtimex: 171, bpf: 280, chroot: 51, clock_adjtime: 266 },
@@ -44,11 +48,16 @@ export const byArchitecture = {
       socketpair: 199,
     },
     ...{ swapoff: 225, swapon: 224, syslog: 116, umount2: 39, unshare: 97, userfaultfd: 282, vhangup: 58 },
+    ...{ fcntl: 25, ioctl: 29, ioprio_set: 30, kill: 129, migrate_pages: 238, prlimit64: 261 },
+    ...{ rt_sigqueueinfo: 138, rt_tgsigqueueinfo: 240, sched_setaffinity: 122, sched_setattr: 274 },
+    ...{ sched_setparam: 118, sched_setscheduler: 119, setpgid: 154, setpriority: 140, setsid: 157 },
+    ...{ tgkill: 131, tkill: 130 },
   },
 } as const;
 
-/** Since 424 a system call has the same number on each. */
+/** From 424 on a system call has the same number on each. */
 export const SYS = {
+  pidfd_send_signal: 424,
   io_uring_setup: 425,
   io_uring_enter: 426,
   io_uring_register: 427,
@@ -65,6 +74,7 @@ export const SYS = {
   process_madvise: 440,
   mount_setattr: 442,
   quotactl_fd: 443,
+  process_mrelease: 448,
   statmount: 457,
   listmount: 458,
   open_tree_attr: 467,
@@ -180,8 +190,13 @@ export const CLONE_NEWNS = 0x20000;
 export const CLONE_FS = 0x200;
 /** setns(2): a namespace of cgroups. */
 export const CLONE_NEWCGROUP = 0x2000000;
-/** The other namespaces. To clone(2) NEWTIME is a bit of the signal at the end, which no signal has. */
+/**
+ * The other namespaces. To clone(2) NEWTIME is a bit of the signal at the end, which no signal has. PARENT makes a
+ * sibling, THREAD a thread.
+ */
 export const CLONE = {
+  PARENT: 0x8000,
+  THREAD: 0x10000,
   NEWTIME: 0x80,
   NEWUTS: 0x4000000,
   NEWIPC: 0x8000000,
@@ -208,6 +223,9 @@ export const CAP = {
 export const LINUX_CAPABILITY_VERSION_3 = 0x20080522;
 /** The inode of the machine's own user namespace. */
 export const USER_NS_INIT_INO = 0xeffffffd;
+
+/** fcntl(2): who gets the signals of a file. */
+export const F = { SETOWN: 8, SETOWN_EX: 15 } as const;
 
 export const RENAME_NOREPLACE = 1;
 
@@ -277,8 +295,8 @@ export const POSIX_SPAWN = { SETPGROUP: 0x02, SETSIGDEF: 0x04, SETSIGMASK: 0x08 
 export const MAX_HANDLE_SZ = 128;
 
 /**
- * ioctl(2): of mount namespaces, of directories with a project, of loop devices. Other architectures put these numbers
- * together otherwise.
+ * ioctl(2): of mount namespaces, of directories with a project, of loop devices, of who gets signals. Other
+ * architectures put these numbers together otherwise.
  */
 export const IOCTL = {
   NS_GET_NSTYPE: 0xb703,
@@ -289,6 +307,8 @@ export const IOCTL = {
   FS_IOC_FSGETXATTR: 0x801c581f,
   FS_IOC_FSSETXATTR: 0x401c5820,
   LOOP_GET_STATUS64: 0x4c05,
+  FIOSETOWN: 0x8901,
+  SIOCSPGRP: 0x8902,
 } as const;
 export const FS_XFLAG_PROJINHERIT = 0x200;
 

@@ -90,7 +90,8 @@ describe("an intent that is not understood, whose record may be lost", () => {
     const unreadable = [{ mounts: 7 }, { mounts: [{ path: 1 }] }, { pods: [{ uid: "pod-1" }] }];
     const csi = { source: { csi: { driver: "a.example", volumeHandle: "v" } } };
     const drivers = [csi, { source: { persistentVolumeClaim: { claimName: "c" } } }, { source: { ofNextWeek: {} } }];
-    for (const change of [...unreadable, ...drivers]) {
+    const ofObjects = ["toString", "constructor"].map((type) => ({ source: { [type]: {} } }));
+    for (const change of [...unreadable, ...drivers, ...ofObjects]) {
       const intent = later(change);
       const told = JSON.stringify(change);
       expect(look({ intent }), told).to.include({ phase: "tearDown", inUse: true, operation: undefined });

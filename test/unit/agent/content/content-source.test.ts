@@ -42,6 +42,15 @@ describe("ContentSource", () => {
     expect(contentSource.get(ref)?.data.size).to.equal(2);
   });
 
+  it("a value that is no text is none, as it may be as long as it says", async () => {
+    const { contents: contentSource, put, settle } = await story();
+    put({ password: { length: 2 ** 16 }, list: [1], nothing: null, text: "b25l" });
+    await settle();
+    expect([...(contentSource.get(ref)?.data ?? [])].map(([key, value]) => [key, `${value}`])).to.deep.equal([
+      ["text", "one"],
+    ]);
+  });
+
   it("a Role that is taken away later: what was read stays known, and the reason is told, until it is given back", async () => {
     const { api, contents: contentSource, settle } = await story();
     api.fault = ({ path }) => (path.includes("secrets") ? { status: 403 } : undefined);

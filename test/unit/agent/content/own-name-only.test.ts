@@ -11,7 +11,7 @@ class FakeRefusing implements Transport {
   readonly asked: (string | undefined)[] = [];
   async request({ asUser }: ApiRequest): Promise<ApiResponse> {
     this.asked.push(asUser);
-    return asUser === undefined ? { status: 403, body: {} } : { status: 200, body: { kind: "Secret" } };
+    return asUser === undefined ? { status: 403, body: {} } : { status: 200, body: { kind: "Secret", metadata: {} } };
   }
   stream({ asUser }: ApiRequest): () => void {
     this.asked.push(asUser);

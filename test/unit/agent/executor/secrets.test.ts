@@ -44,4 +44,10 @@ describe("a Secret that a driver needs (kubelet behaviour 108)", () => {
     expect(await failure()).to.equal("ContentUnknown transient");
     expect(await failure()).to.equal("SecretNotFound transient");
   });
+
+  it("has no value that is no text, as none may be as long as it says", async () => {
+    const data = { password: { length: 2 ** 16 }, list: [1], number: 8, nothing: null, text: "b25l" };
+    const get = async () => ({ data }) as never;
+    expect([...(await readSecret({ client: { get }, nodeName: "worker-1" }, ref))]).to.deep.equal([["text", "one"]]);
+  });
 });

@@ -149,6 +149,30 @@ describe("createKubeClient", () => {
     });
   });
 
+  it("takes nothing for an answer that no API server sends: a balancer's page is no empty list, and no deletion", async () => {
+    const pages: unknown[] = [undefined, "<html>", "", null, 7, [], {}, { items: [] }, { metadata: {} }];
+    const lists = [...pages.filter((page) => JSON.stringify(page) !== '{"items":[]}'), { metadata: {}, items: {} }];
+    const failed = async (call: (client: ReturnType<typeof story>["client"]) => Promise<unknown>, body: unknown) => {
+      const { client, writes } = story({ status: 200, body });
+      const error = await call(client).then(
+        () => expect.fail(`${JSON.stringify(body)} was taken for an answer`),
+        (reason: unknown) => reason,
+      );
+      expect(error).to.be.instanceOf(TransportError);
+      return writes.join();
+    };
+    for (const body of lists) await failed((client) => client.list(resource.volumeAttachments), body);
+    for (const body of pages.filter((page) => JSON.stringify(page) !== '{"metadata":{}}')) {
+      await failed((client) => client.get(resource.sets, { name: "a" }), body);
+      expect(await failed((client) => client.create(resource.sets, set()), body)).to.match(/ create no-answer$/);
+      expect(await failed((client) => client.delete(resource.sets, { name: "a" }), body)).to.match(
+        / delete no-answer$/,
+      );
+    }
+    const { client } = story(ok({ metadata: { resourceVersion: "7" }, items: null }));
+    expect((await client.list(resource.sets)).items, "as Go writes a list without objects").to.deep.equal([]);
+  });
+
   it("counts writes by their outcome", async () => {
     const { client, writes } = story(ok(), refused(409));
     await client.create(resource.sets, set());

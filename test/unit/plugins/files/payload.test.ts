@@ -143,6 +143,15 @@ describe("a field of the Node", () => {
     ]);
   });
 
+  it("is nothing by a name that every object has", () => {
+    const bare = { metadata: { name: "n", labels: {} }, status: { nodeInfo: {}, capacity: {} } };
+    for (const name of ["constructor", "toString", "__proto__"]) {
+      expect(nodeField(bare, `metadata.labels['${name}']`)).to.equal("");
+      expect(nodeField(bare, `status.nodeInfo.${name}`)).to.equal("");
+      expect(nodeField(bare, `capacity.${name}`)).to.equal("0");
+    }
+  });
+
   it("is an amount in the unit that is asked for, rounded up", () => {
     const amount = (resource: string, divisor?: string) => ({
       path: "p",

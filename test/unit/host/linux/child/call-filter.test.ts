@@ -21,15 +21,17 @@ interface Call {
   readonly arch: number;
   /** The first argument. */
   readonly flags?: bigint;
+  readonly second?: bigint;
   readonly third?: bigint;
 }
 
 /** Reads a program as the kernel does (include/uapi/linux/filter.h), as far as ours go. */
-function answerTo(program: Buffer, { number, arch, flags = 0n, third = 0n }: Call): string {
+function answerTo(program: Buffer, { number, arch, flags = 0n, second = 0n, third = 0n }: Call): string {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);
   data.writeUInt32LE(arch, 4);
   data.writeBigUInt64LE(flags, 16);
+  data.writeBigUInt64LE(second, 24);
   data.writeBigUInt64LE(third, 32);
   let accumulator = 0;
   for (let at = 0; ; at++) {
@@ -69,11 +71,11 @@ describe("callFilter", () => {
         for (const number of clocks) expect(answer(number), `${number}`).to.equal("EPERM");
       });
 
-      it("lets threads and processes be made, and no namespace with them", () => {
+      it("lets threads and processes be made, and neither a namespace nor a child of the agent with them", () => {
         const thread = 0x3d0f00n; // of pthread_create(3)
         const process = 17n | 0x1200000n; // of fork(3): SIGCHLD
         for (const flags of [thread, process, 0x4111n]) expect(answer(numbers["clone"], flags)).to.equal("allowed");
-        for (const bit of [7n, 17n, 25n, 26n, 27n, 28n, 29n, 30n])
+        for (const bit of [7n, 15n, 17n, 25n, 26n, 27n, 28n, 29n, 30n])
           expect(answer(numbers["clone"], process | (1n << bit)), `bit ${bit}`).to.equal("EPERM");
       });
 
@@ -105,6 +107,36 @@ describe("callFilter", () => {
         const refused = Object.keys(numbers).filter((name) => answer(numbers[name], 0n, before) === "EPERM");
         expect(refused.sort()).to.deep.equal(["io_uring_enter", "io_uring_register", "io_uring_setup"]);
         expect(answer(numbers["unshare"], 0x20000n, before)).to.equal("allowed");
+      });
+
+      it("lets who is to be alone start nothing but threads, and do nothing to others of its user", () => {
+        const [own, other] = [4711n, 1n];
+        const alone = callFilter(arch, { alone: Number(own) });
+        const by = (call: string, flags: bigint, second = 0n) =>
+          answerTo(alone, { number: numbers[call] ?? -1, arch: auditArch[arch], flags, second });
+        const before: readonly string[] = [...refusedCalls, "unshare"];
+        const refused = Object.keys(numbers).filter((name) => by(name, own | 0x10000n) === "EPERM");
+        expect(refused.filter((name) => !before.includes(name)).sort()).to.deep.equal(
+          [
+            ...(arch === "x64" ? ["fork", "vfork"] : []),
+            ...["ioprio_set", "migrate_pages", "pidfd_open", "pidfd_send_signal", "process_mrelease", "prlimit64"],
+            ...["kill", "tgkill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "setpriority"],
+            ...["sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"],
+          ].sort(),
+        );
+        for (const call of ["kill", "tgkill", "prlimit64"]) {
+          expect(by(call, own), call).to.equal("allowed");
+          for (const whom of [other, 0xffffffffn, -4711n & 0xffffffffn]) expect(by(call, whom), call).to.equal("EPERM");
+        }
+        expect(by("kill", 0n), "its group").to.equal("EPERM");
+        expect(by("prlimit64", 0n), "its own limits").to.equal("allowed");
+        expect(by("clone", 0x3d0f00n), "a thread").to.equal("allowed");
+        for (const flags of [17n | 0x1200000n, 0x4111n, 0x3d0f00n | 0x8000n, 0x3d0f00n | 0x20000n])
+          expect(by("clone", flags), flags.toString(16)).to.equal("EPERM");
+        for (const second of [8n, 15n]) expect(by("fcntl", 0n, second)).to.equal("EPERM");
+        for (const second of [0x8901n, 0x8902n]) expect(by("ioctl", 0n, second)).to.equal("EPERM");
+        for (const call of ["fcntl", "ioctl"]) expect(by(call, 8n, 1n), call).to.equal("allowed");
+        expect(by("socket", 1n), "what comes after").to.equal("EAFNOSUPPORT");
       });
 
       it("kills who calls by the numbers of another architecture, or of x32", () => {
