@@ -38,9 +38,9 @@ interface SandboxContents {
 /**
  * Leaves the node's file tree for good: from here on this thread, and what it starts, sees the programs and settings
  * above, read-only, and what the contents name. No other mount is in its namespace, so it holds no volume. Objects of
- * System V and the node's name are those of namespaces of its own. Threads of Node's pool stay where they are until this
- * process executes a program: before that, only synchronous calls of node:fs are of use. What was opened before stays
- * open.
+ * System V and the node's name are those of namespaces of its own. Threads of Node's pool stay where they are until
+ * this process executes a program: before that, only synchronous calls of node:fs are of use. What was opened before
+ * stays open.
  *
  * @param path a directory of ours where the new root is mounted, as it needs a place
  */
