@@ -5,7 +5,8 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
 import { type VolumeID, volumeKey } from "../model/volume-key.ts";
-import { attachedVolumesOf, attachmentsOfNode, type ReadVolumes } from "./attachments-of-node.ts";
+import { AttachmentLists } from "./attachment-lists.ts";
+import { attachedVolumesOf, type ReadVolumes } from "./attachments-of-node.ts";
 import { patchIntent } from "./patch-intent.ts";
 
 /** Of the key of an intent whose agent asks: no plugin of kubelet's is called so. */
@@ -16,17 +17,11 @@ const driver = "kubernetes.io/attachments-of-node";
  * They double while nothing changes, as the volume may fail for another reason, for good.
  */
 const againMs = { first: 30_000, most: 300_000 } as const;
-/**
- * Lists take so many parts of the time at most, one of ten: an agent, or who has its token, may ask as often as it
- * likes, and the list is of all VolumeAttachments of the cluster.
- */
-const parts = 10;
 /** What the CRD allows. A node with more gets no answer, and chooses no disk. */
 const mostVolumes = 256;
 
 /** Dependencies of answering agents that ask which volumes are attached to their node (decision 0119). */
 export interface AttachmentAnswersDeps {
-  /** Its lists are joined: one serves all agents that asked before it began. */
   readonly client: KubeClient;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Logger;
@@ -59,8 +54,11 @@ interface Answered {
  */
 export function createAttachmentAnswers(deps: AttachmentAnswersDeps): AttachmentAnswers {
   const { client, clock, intents } = deps;
-  /** Monotonic milliseconds before which no list begins; those that ask while one is under way share the next. */
-  let notBefore = Number.NEGATIVE_INFINITY;
+  /** By name of the intent: what is asked and not answered yet, and since when, in monotonic milliseconds. */
+  const asked = new Map<string, { readonly request: string; readonly at: number }>();
+  /** Names of those that wait for the end of a list that had begun when they asked. */
+  const waiting = new Set<string>();
+  const lists = new AttachmentLists({ client, clock, onEnd: wake });
   /** By name of the intent; only of those that are due again. */
   const answered = new Map<string, Answered>();
 
@@ -70,17 +68,31 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     const answer = intent.spec.grant?.attachments;
     if (request === undefined) return;
     if (request === answer?.request && !(renews && answer.volumes.length > 0)) return;
-    deps.onDue(volumeKey({ driver, volumeHandle: intent.metadata.name }));
+    due(intent.metadata.name);
   }
 
-  async function listed(node: string) {
-    const begun = clock.monotonic();
-    try {
-      return await attachmentsOfNode(client, node);
-    } finally {
-      const now = clock.monotonic();
-      notBefore = now + (now - begun) * (parts - 1);
-    }
+  function due(name: string): void {
+    deps.onDue(volumeKey({ driver, volumeHandle: name }));
+  }
+
+  function wake(): void {
+    const names = [...waiting];
+    waiting.clear();
+    for (const name of names) due(name);
+  }
+
+  /** Since when an intent asks what it asks now. */
+  function askedAt(name: string, request: string): number {
+    const before = asked.get(name);
+    if (before?.request === request) return before.at;
+    const at = clock.monotonic();
+    asked.set(name, { request, at });
+    return at;
+  }
+
+  function settle(name: string): void {
+    asked.delete(name);
+    if (asked.size === 0) lists.forget();
   }
 
   /** Answers, and remembers what the next look at the answer needs. */
@@ -89,14 +101,19 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     const { nodeName } = intent.spec;
     const before = answered.get(name);
     const later = before === undefined ? againMs.first : Math.min(before.againMs * 2, againMs.most);
-    const tooEarlyMs = notBefore - clock.monotonic();
-    if (tooEarlyMs > 0) return tooEarlyMs;
-    const found = await listed(nodeName);
+    const listed = await lists.since(askedAt(name, request));
+    if (listed === "underWay") {
+      waiting.add(name);
+      return undefined;
+    }
+    if ("tooEarlyMs" in listed) return listed.tooEarlyMs;
+    const found = listed.byNode.get(nodeName) ?? [];
     if (found.length > mostVolumes) {
       const counts = { volumes: found.length, most: mostVolumes };
       const message = "no answer about attached disks: the node has too many VolumeAttachments";
       deps.log.warn(message, { node: nodeName, intent: name, ...counts });
       answered.set(name, { read: new Map(), againMs: later });
+      settle(name);
       return later;
     }
     const { volumes, read } = await attachedVolumesOf(client, found, before?.read ?? new Map());
@@ -105,6 +122,7 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     // Only if the agent still asks what it answers, under the same grant.
     const isDue = (now: Intent) => now.spec.grant?.id === intent.spec.grant?.id && askedBy(now) === request;
     if (!same) await patchIntent(deps, intent, isDue, { grant: { attachments } });
+    settle(name);
     answered.delete(name);
     if (volumes.length === 0) return undefined;
     answered.set(name, { read, againMs: same ? later : againMs.first });
@@ -123,12 +141,18 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
       const request = intent && askedBy(intent);
       if (intent !== undefined && request !== undefined) return answer(intent, request);
       answered.delete(name);
+      settle(name);
       return undefined;
     },
     all() {
       for (const intent of intents.list()) see(intent, true);
     },
-    forget: () => answered.clear(),
+    forget() {
+      answered.clear();
+      asked.clear();
+      waiting.clear();
+      lists.forget();
+    },
     stop: cancel,
   };
 }

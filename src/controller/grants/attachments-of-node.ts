@@ -39,12 +39,15 @@ function plainKey(key: string): string {
 }
 
 /**
- * The VolumeAttachments of a node, as the server has them now: of every driver, attached already or not, and those that
+ * All VolumeAttachments by node, as the server has them now: of every driver, attached already or not, and those that
  * are being deleted, whose device may still be there.
  */
-export async function attachmentsOfNode(client: KubeClient, node: string): Promise<readonly Attachment[]> {
+export async function attachmentsByNode(client: KubeClient): Promise<ReadonlyMap<string, readonly Attachment[]>> {
   const { items } = await client.list(resource.volumeAttachments);
-  return items.flatMap((raw) => projectAttachment(raw) ?? []).filter(({ nodeName }) => nodeName === node);
+  return Map.groupBy(
+    items.flatMap((raw) => projectAttachment(raw) ?? []),
+    ({ nodeName }) => nodeName,
+  );
 }
 
 /** PersistentVolumes that were read, by the UID of the VolumeAttachment that names each. */

@@ -170,6 +170,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       const token = stringIn(metadata, "continue") ?? "";
       if (token === "") return { items, resourceVersion: stringIn(metadata, "resourceVersion") ?? "" };
       page = { continue: token };
+      limit = Math.min(pageSize, limit * 2); // large objects stand together, often those of one node
     }
   }
 
