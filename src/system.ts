@@ -2,10 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock, Logger, Random, System, Timers, Yielder } from "./ports.ts";
 
 /** The real clock. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-};
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /** Node takes a longer time for none at all, and calls at once. */
 const longestMs = 2 ** 31 - 1;
@@ -46,10 +43,7 @@ export function createTurns(monotonic: () => number = () => performance.now()): 
 export const systemTurns: Yielder = createTurns();
 
 /** Randomness that is good enough for jitter, and unique identifiers. */
-export const systemRandom: Random = {
-  next: () => Math.random(),
-  uuid: () => randomUUID(),
-};
+export const systemRandom: Random = { next: () => Math.random(), uuid: () => randomUUID() };
 
 /** Resolves when `signal` comes, or has come. */
 export function aborted(signal: AbortSignal): Promise<void> {

@@ -110,10 +110,7 @@ export const gate = {
 } as const;
 
 /** Field managers of our writes (server-side apply, managedFields). */
-export const fieldManager = {
-  controller: "nodevolume-controller",
-  agent: "nodevolume-agent",
-} as const;
+export const fieldManager = { controller: "nodevolume-controller", agent: "nodevolume-agent" } as const;
 
 /** Kinds of the API with the plural that stands in URLs. */
 export const resource = {

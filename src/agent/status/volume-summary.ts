@@ -168,12 +168,7 @@ function observing(volume: VolumePlan): VolumeState {
     ({ truth, attributesDiffer }) => truth === "mounted" && !attributesDiffer,
   );
   if (same)
-    return {
-      state: "Observed",
-      ready: "True",
-      reason: "Observing",
-      message: "the mount table matches the spec",
-    };
+    return { state: "Observed", ready: "True", reason: "Observing", message: "the mount table matches the spec" };
   if (volume.pending.length === 0) {
     return { state: "Observed", ready: "Unknown", reason: "Progressing", message: "checking the source" };
   }

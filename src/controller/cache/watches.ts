@@ -63,11 +63,5 @@ function leaseOfAgent(raw: unknown): Lease | undefined {
 
 /** PURE. The caches of the watches. */
 export function storesOf({ sets, nodes, intents, states, leases }: Watches) {
-  return {
-    sets: sets.store,
-    nodes: nodes.store,
-    intents: intents.store,
-    states: states.store,
-    leases: leases.store,
-  };
+  return { sets: sets.store, nodes: nodes.store, intents: intents.store, states: states.store, leases: leases.store };
 }

@@ -129,10 +129,7 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     return same ? later : againMs.first;
   }
 
-  const cancel = intents.subscribe({
-    onAdd: (intent) => see(intent, true),
-    onUpdate: (_, after) => see(after, false),
-  });
+  const cancel = intents.subscribe({ onAdd: (intent) => see(intent, true), onUpdate: (_, after) => see(after, false) });
 
   return {
     isKey: (id) => id.driver === driver,

@@ -75,10 +75,7 @@ const table: { readonly [member: string]: (volume: InTreeVolume) => Translated |
       nodeStageSecretRef: { namespace, name: secretName },
     };
   },
-  cinder: ({ source }) => ({
-    driver: "cinder.csi.openstack.org",
-    volumeHandle: stringIn(source, "volumeID") ?? "",
-  }),
+  cinder: ({ source }) => ({ driver: "cinder.csi.openstack.org", volumeHandle: stringIn(source, "volumeID") ?? "" }),
   vsphereVolume({ source }) {
     const policy = stringIn(source, "storagePolicyName") ?? "";
     return {

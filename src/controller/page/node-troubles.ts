@@ -26,12 +26,7 @@ export function nodeTrouble({ node, state, life, renewed, volumes }: NodeKnown):
   }
   const said = findCondition(state?.status.conditions, "Ready");
   if (said?.status === "False" && isBlocked(said.reason))
-    return {
-      standing: "blocked",
-      reason: said.reason,
-      message: said.message ?? "",
-      since: said.lastTransitionTime,
-    };
+    return { standing: "blocked", reason: said.reason, message: said.message ?? "", since: said.lastTransitionTime };
   if (node !== undefined && !node.ready && volumes > 0)
     return { standing: "waiting", reason: "NodeNotReady", message: "kubelet does not report the node as ready" };
   if (life === "late") return { standing: "waiting", ...agentLate, ...(renewed !== undefined && { since: renewed }) };

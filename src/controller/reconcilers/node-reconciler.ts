@@ -22,8 +22,7 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
 
 /**
  * Makes the intents of one node what they shall be: gather, resolve, compile, and write only what differs. Does nothing
- * while not everything is known. Rejects with the first
- * error of a write.
+ * while not everything is known. Rejects with the first error of a write.
  * @returns milliseconds after which to look again, if time alone may change what the intents shall be
  */
 export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<RequeueAfter | undefined> {

@@ -273,10 +273,9 @@ export interface Directories {
   /** The directory at a path, not following a link there; undefined if there is none. */
   identify(path: string): Promise<DirectoryID | undefined>;
   /**
-   * Makes `directory` show exactly `files`, all at once for a reader: the atomic writer (kubelet behaviour 121).
-   * Equal content is not written again. With `fsGroup` everything belongs to that group, which may read it, from the
-   * first moment that it is shown (behaviour 75); the directories pass the group on. @returns whether anything was
-   * written
+   * Makes `directory` show exactly `files`, all at once for a reader: the atomic writer (kubelet behaviour 121). Equal
+   * content is not written again. With `fsGroup` everything belongs to that group, which may read it, from the first
+   * moment that it is shown (behaviour 75); the directories pass the group on. @returns whether anything was written
    */
   writePayload(directory: string, files: readonly PayloadFile[], fsGroup?: number): Promise<boolean>;
   /** Truncates a file of ours that is larger; processes that append to it continue. A missing file is no error. */

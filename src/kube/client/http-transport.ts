@@ -197,11 +197,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
     return () => end({}, false);
   }
 
-  return {
-    request: send401Aware,
-    stream,
-    close: connections.close,
-  };
+  return { request: send401Aware, stream, close: connections.close };
 }
 
 function responseOf({ statusCode = 0, headers }: http.IncomingMessage, body: unknown): ApiResponse {

@@ -30,11 +30,7 @@ export function openFileAt(libc: Libc, above: Descriptor, path: string, how: key
   return new Descriptor(libc.openat2(above.fd, path, flags, how === "make" ? 0o600 : 0, beneath));
 }
 
-const howToOpen = {
-  read: O.RDONLY | O.NONBLOCK,
-  append: O.WRONLY | O.NONBLOCK,
-  make: O.WRONLY | O.CREAT | O.EXCL,
-};
+const howToOpen = { read: O.RDONLY | O.NONBLOCK, append: O.WRONLY | O.NONBLOCK, make: O.WRONLY | O.CREAT | O.EXCL };
 
 /** Makes the directories of a path that are missing. @returns the last of them */
 export function makeDirectoriesAt(libc: Libc, above: Descriptor, path: string, mode: number): Descriptor {

@@ -16,8 +16,7 @@ const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM", "ETIMEDOUT"];
 /**
  * Claims the disk, so that from here on nobody else can, proves that it is the one that was looked at, writes out what
  * is to be written, and has the kernel forget it. What cannot be written any more, because the path is dead, is lost
- * either way.
- * A disk that is used as it is, nobody has claimed, but somebody has open.
+ * either way. A disk that is used as it is, nobody has claimed, but somebody has open.
  * @throws VolumeError DeviceBusy, SetUpFailed
  */
 export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMounts): void {
