@@ -10,11 +10,11 @@ export interface Guard {
 }
 
 const edit = (file: string, from: string, to: string): Edit => ({ file: `src/${file}.ts`, from, to });
-const secondNames = edit(
-  "host/linux/device/device-users",
-  "if (aliased !== undefined) return {",
-  "if (false) return {",
-);
+const secondNames = [
+  edit("host/linux/device/device-users", "if (aliased !== undefined) return {", "if (false) return {"),
+  // It would be refused as a user of what it is made of.
+  edit("host/linux/device/device-users", "except: names })", "except: [...names, basename(path)] })"),
+];
 
 export const guards: readonly Guard[] = [
   {
@@ -127,13 +127,13 @@ export const guards: readonly Guard[] = [
     focus: { troubles: ["make a loop device"], before: ["plan"], naming: "fields", disks: ["filled", "empty"] },
     edits: [
       edit("host/linux/device/disks", "return beneath === undefined ? undefined", "return true ? undefined"),
-      secondNames,
+      ...secondNames,
     ],
   },
   {
     name: "that a loop device on a disk is no name of it",
     focus: { troubles: ["open"], naming: "alias" },
-    edits: [secondNames],
+    edits: secondNames,
   },
   {
     name: "that the licence of an mkfs that was cut off ends when somebody has the device",
