@@ -10,7 +10,7 @@ const most = Number(values.worlds ?? mostWorlds);
 console.log(`seed ${firstSeed}\n\n| without | harm shows after worlds | seconds | which |\n|---|---|---|---|`);
 for (const guard of guards.filter(({ name }) => name.includes(values.grep ?? ""))) {
   const begun = performance.now();
-  const { worlds, harm } = await worldsUntilHarm(guard, firstSeed, most);
+  const { worlds, harm } = await worldsUntilHarm(guard, firstSeed, most, console.error);
   const seconds = ((performance.now() - begun) / 1000).toFixed();
   console.log(`| ${guard.name} | ${harm === undefined ? `none in ${worlds}` : worlds} | ${seconds} | ${harm ?? ""} |`);
   if (harm === undefined) process.exitCode = 1;
