@@ -9,8 +9,8 @@ declare const pageTexts: { readonly [path: string]: string } | undefined;
 
 const names = [
   ...["index.html", "page.css", "icon.svg"],
-  ...["page.js", "aside.js", "columns.js", "data.js", "dom.js", "found.js", "panel.js", "picture.js", "table.js"],
-  ...["why.js", "why-here.js", "why-view.js", "words.js"],
+  ...["page.js", "aside.js", "columns.js", "data.js", "dom.js", "search.js", "panel.js", "picture.js", "table.js"],
+  ...["why.js", "why-here.js", "why-view.js", "labels.js"],
 ];
 
 /** What a bundle has to have, as paths of the repository. */

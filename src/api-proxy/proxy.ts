@@ -5,7 +5,7 @@ import type { System } from "../ports.ts";
 import { type Call, decide, decideBody, type Refusal } from "./decide.ts";
 import type { InFlight, ProxyMetrics } from "./metrics.ts";
 import type { Own } from "./own.ts";
-import { refuse, ToldOnce } from "./refusals.ts";
+import { LogOnce, refuse } from "./refusals.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** Dependencies of forwarding requests of one node's agent. */
@@ -47,12 +47,12 @@ const answered = ["content-type", "content-length", "retry-after"];
 export class ApiProxy {
   readonly server: http.Server;
   readonly #deps: ProxyDeps;
-  readonly #told: ToldOnce;
+  readonly #told: LogOnce;
   readonly #inFlight = { requests: 0, watches: 0 };
 
   constructor(deps: ProxyDeps) {
     this.#deps = deps;
-    this.#told = new ToldOnce(deps.system.log);
+    this.#told = new LogOnce(deps.system.log);
     const answer: http.RequestListener = (request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
         deps.system.log.error("a request failed", { error: messageOf(error) });

@@ -19,7 +19,7 @@ export function refuse(response: ServerResponse, code: keyof typeof reasons, mes
 }
 
 /** Logs each kind of refusal once: an agent that sends requests which no rule allows repeats them again and again. */
-export class ToldOnce {
+export class LogOnce {
   readonly #log: Logger;
   readonly #told = new Set<string>();
 

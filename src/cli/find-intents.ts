@@ -13,7 +13,7 @@ export interface Known {
 }
 
 /** What a word means. A set is there also if no node has an intent of it. */
-export interface Meant {
+export interface Named {
   readonly intents: readonly NodeVolumeIntent[];
   readonly sets: readonly NodeVolumeSet[];
   /** The node, if it is one's name: of the sets only what is there is meant. */
@@ -42,10 +42,10 @@ export function isOfSet({ metadata }: NodeVolumeIntent, set: string): boolean {
 }
 
 /** PURE. The volumes and sets of a name, which may have its type before it; undefined if there are none. */
-export function volumesNamed(word: string, { intents, sets }: Pick<Known, "intents" | "sets">): Meant | undefined {
+export function volumesNamed(word: string, { intents, sets }: Pick<Known, "intents" | "sets">): Named | undefined {
   const { kind, name } = typedName(word) ?? { name: word };
   const setsNamed = sets.filter(({ metadata }) => metadata.name === name);
-  const found = (): Meant => {
+  const found = (): Named => {
     switch (kind) {
       case "set":
         return { intents: intents.filter((one) => isOfSet(one, name)), sets: setsNamed };
@@ -62,7 +62,7 @@ export function volumesNamed(word: string, { intents, sets }: Pick<Known, "inten
 }
 
 /** PURE. What the word means, a node's name first; all without a word. @throws CommandError if that is nothing */
-export function meantBy(word: string | undefined, known: Known): Meant {
+export function resolveName(word: string | undefined, known: Known): Named {
   if (word === undefined) return known;
   const { kind, name } = typedName(word) ?? { name: word };
   if (kind === "pod" || kind === "pvc")

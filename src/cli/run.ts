@@ -9,9 +9,9 @@ import { parseArguments } from "./arguments.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Context, Terminal } from "./command.ts";
 import { commandOf, commands } from "./commands.ts";
+import { errorText } from "./error-text.ts";
 import { CommandError, exitCode, UsageError } from "./exit-code.ts";
 import { helpOf, overview } from "./help.ts";
-import { told } from "./told.ts";
 
 /** Arguments of one run of the command line. */
 export interface RunInput {
@@ -57,7 +57,7 @@ export async function run({ argv, terminal, interrupted }: RunInput): Promise<nu
     return await command.run({ args, values, context });
   } catch (error) {
     if (interrupted.aborted) return exitCode.interrupted;
-    terminal.note(`error: ${told(error, cluster?.server)}`);
+    terminal.note(`error: ${errorText(error, cluster?.server)}`);
     if (error instanceof UsageError) return exitCode.usage;
     if (verbose && error instanceof Error && error.stack !== undefined) terminal.note(error.stack);
     return exitCode.failed;

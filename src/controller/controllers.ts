@@ -7,7 +7,7 @@ import { followPolicies } from "../kube/policies/follow-policies.ts";
 import {
   type AcceptedPolicies,
   controllerSentence,
-  lookAtPolicies,
+  inspectPolicies,
   policyBindings,
 } from "../kube/policies/policies.ts";
 import { createPolicyWatch, type PolicyWatch } from "../kube/policies/policy-watch.ts";
@@ -168,7 +168,7 @@ function createPolicies(deps: ControllersDeps, queues: Queues, allVolumes: () =>
   let cancelSettled: Cancel = () => {};
   const watch = createPolicyWatch({
     system,
-    look: () => lookAtPolicies(client, policyBindings, acceptedPolicies),
+    look: () => inspectPolicies(client, policyBindings, acceptedPolicies),
     follow: (changed) => followPolicies(deps, policyBindings, changed),
     sentence: controllerSentence,
     onChange() {

@@ -1,5 +1,5 @@
 import { arrayIn, recordIn, stringIn } from "../kube/json.ts";
-import { attachErrorCode, isForWantOfRoom, roomOn } from "../kube/objects/attach-error.ts";
+import { attachErrorCode, attachLimitText, isResourceExhausted } from "../kube/objects/attach-error.ts";
 import { type Facts, named, type Raw } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { nextStep } from "./next-steps.ts";
@@ -72,14 +72,14 @@ export function attachmentFindings(
   if (attached)
     return [{ state: "done", code: "Attached", text: `it is attached to ${node} (VolumeAttachment ${name})`, on }];
   const failed = failure(raw, "attachError");
-  if (failed !== undefined && isForWantOfRoom(attachErrorCode(raw))) {
+  if (failed !== undefined && isResourceExhausted(attachErrorCode(raw))) {
     const there = facts.volumeAttachments
       .map(attachmentFacts)
       .filter((one) => one.node === node && one.attacher === attacher);
     const drivers = arrayIn(recordIn(named(facts.csiNodes, node), "spec"), "drivers");
     const driver = drivers.find((one) => stringIn(one, "name") === attacher);
     const limit = recordIn(driver, "allocatable")?.["count"];
-    const room = roomOn(node, there.length, typeof limit === "number" ? limit : undefined, true);
+    const room = attachLimitText(node, there.length, typeof limit === "number" ? limit : undefined, true);
     const text = `the driver ${attacher} has no room for it (VolumeAttachment ${name}): ${room}`;
     const todo = nextStep("AttachLimitReached", { node }) ?? "";
     return [{ state: "waiting", code: "AttachLimitReached", text, ...failed, on, todo }];

@@ -1,7 +1,7 @@
 // What the two tables show of a trouble and of a node.
 import { make } from "./dom.js";
+import { counted, states } from "./labels.js";
 import { pill, since } from "./panel.js";
-import { counted, states } from "./words.js";
 
 /** @typedef {import("../controller/page/overview.ts").Trouble} Trouble */
 /** @typedef {ReturnType<typeof import("./data.js").nodeRows>[number]} NodeRow */

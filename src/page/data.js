@@ -1,5 +1,5 @@
 // The overview: fetched, kept, and asked. It is followed by server-sent events, and read now and then where these do not come.
-import { stateOfLetter } from "./words.js";
+import { stateOfLetter } from "./labels.js";
 
 /** @typedef {import("../controller/page/overview.ts").Overview} Overview */
 /** @typedef {import("../controller/page/overview.ts").Trouble} Trouble */

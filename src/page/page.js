@@ -3,11 +3,11 @@ import { createAside, go } from "./aside.js";
 import { nodeColumns, troubleColumns } from "./columns.js";
 import { follow, nodeRows, now } from "./data.js";
 import { byId, make, say, set } from "./dom.js";
-import { createFound } from "./found.js";
+import { age, states, verdictOf } from "./labels.js";
 import { createPicture, writeLegend } from "./picture.js";
+import { createSearch } from "./search.js";
 import { createTable } from "./table.js";
 import { createWhyHere } from "./why-here.js";
-import { age, states, verdictOf } from "./words.js";
 
 /** @typedef {import("../controller/page/overview.ts").Overview} Overview */
 /** @typedef {import("../controller/page/overview.ts").Trouble} Trouble */
@@ -49,7 +49,7 @@ const nodeTable = createTable(byId("nodes-table"), {
   open: ({ name }) => go("node", name),
   columns: nodeColumns,
 });
-const found = createFound();
+const found = createSearch();
 const why = createWhyHere(() => overview?.nodes ?? []);
 const picture = createPicture(byId("picture"), byId("pointed"), (node) => go("node", node));
 writeLegend(byId("legend"));

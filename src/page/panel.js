@@ -1,7 +1,7 @@
 // What is known of one volume or one node: the chain of its causes first, then what has happened to it.
 import { now } from "./data.js";
 import { make } from "./dom.js";
-import { age, clock, duration, states } from "./words.js";
+import { age, clock, duration, states } from "./labels.js";
 
 /** @typedef {import("../controller/page/details.ts").VolumeDetails} VolumeDetails */
 /** @typedef {import("../controller/page/details.ts").NodeDetails} NodeDetails */

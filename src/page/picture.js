@@ -2,10 +2,10 @@
 // is ill a row. It is for the eye: all that it shows is in the tables, too.
 import { expand } from "./data.js";
 import { make, say } from "./dom.js";
-import { stateOfLetter, states } from "./words.js";
+import { stateOfLetter, states } from "./labels.js";
 
 /** @typedef {import("../controller/page/overview.ts").Overview} Overview */
-/** @typedef {import("./words.js").State} State */
+/** @typedef {import("./labels.js").State} State */
 
 const lineHeight = 26;
 const barHeight = 20;

@@ -1,7 +1,7 @@
 // The box of "Why is it stuck?", and its answers. What is pasted is only ever text.
 import { byId, make, say } from "./dom.js";
+import { states } from "./labels.js";
 import { createFinder, keyOf, longestText } from "./why.js";
-import { states } from "./words.js";
 
 /** @typedef {import("./why.js").WhyTable} WhyTable */
 /** @typedef {import("./why.js").Answer} Answer */

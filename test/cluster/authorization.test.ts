@@ -4,9 +4,9 @@ import type { JsonObject } from "../../hack/lib/api-client.ts";
 import { type MatrixRow, readMatrix, type Verb } from "../../hack/lib/authorization-matrix.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { lookAtOwnPolicies } from "../../src/agent/health/own-policy.ts";
+import { inspectOwnPolicies } from "../../src/agent/health/own-policy.ts";
 import type { KubeClient } from "../../src/kube/client/client.ts";
-import { lookAtPolicies, noneAccepted, policyBindings, policySentence } from "../../src/kube/policies/policies.ts";
+import { inspectPolicies, noneAccepted, policyBindings, policySentence } from "../../src/kube/policies/policies.ts";
 import { Questions } from "../lib/authorization/ask.ts";
 import { questionOf, verdictOf } from "../lib/authorization/questions-of.ts";
 import { type MatrixWorld, matrixWorld } from "../lib/authorization/world.ts";
@@ -76,8 +76,8 @@ describe("authorization matrix", function () {
   /** What the agent, and what the controller says is missing, each by its own look and with its own token. */
   async function notInForce(): Promise<(string | undefined)[]> {
     const looks = [
-      ["agent-of-pod", (client: KubeClient) => lookAtOwnPolicies(client, noneAccepted)],
-      ["controller", (client: KubeClient) => lookAtPolicies(client, policyBindings)],
+      ["agent-of-pod", (client: KubeClient) => inspectOwnPolicies(client, noneAccepted)],
+      ["controller", (client: KubeClient) => inspectPolicies(client, policyBindings)],
     ] as const;
     return Promise.all(
       looks.map(async ([who, look]) => {

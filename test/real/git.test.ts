@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { asVolumeName } from "../../src/agent/model/identities.ts";
 import { afterReboot } from "../../src/agent/model/volume-record.ts";
-import { stranger } from "../../src/host/linux/child/confined.ts";
+import { sandboxUID } from "../../src/host/linux/child/confined.ts";
 import { GitWorld } from "../lib/kernel/agents/git-world.ts";
 import { withEach } from "../lib/kernel/with-node.ts";
 import { TestRepository } from "../lib/servers/git-server.ts";
@@ -160,7 +160,7 @@ describe("git, on the real kernel", function () {
 
 /** The kernel ends them with the child, one after the other. */
 async function strangersEnd(): Promise<void> {
-  const left = () => readdirSync("/proc").filter((pid) => /^[0-9]+$/.test(pid) && userOf(pid) === stranger);
+  const left = () => readdirSync("/proc").filter((pid) => /^[0-9]+$/.test(pid) && userOf(pid) === sandboxUID);
   while (left().length > 0) await setImmediate();
 }
 

@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { stranger } from "../../src/host/linux/child/confined.ts";
+import { sandboxUID } from "../../src/host/linux/child/confined.ts";
 import type { TreeEntry } from "../../src/host/linux/git/tree-entries.ts";
 import { writeTree } from "../../src/host/linux/git/write-tree.ts";
 import { Descriptor } from "../../src/host/linux/syscall/descriptor.ts";
@@ -149,7 +149,7 @@ describe("what hostile people put into a git repository, on the real kernel", fu
     try {
       await until("what stands for git", 10_000, () => namesIn(pid).has("sleep"));
       const started = namesIn(pid);
-      expect(statSync(`/proc/${started.get("sleep")}`).uid).to.equal(stranger);
+      expect(statSync(`/proc/${started.get("sleep")}`).uid).to.equal(sandboxUID);
       process.kill(started.get("unshare") ?? 0, "SIGKILL");
       await until("its end", 1_000, () => !namesIn(pid).has("sleep"));
     } finally {
@@ -171,7 +171,13 @@ describe("what hostile people put into a git repository, on the real kernel", fu
     ].join("\n");
     const said = execFileSync(process.execPath, [main, work, script], { encoding: "utf8", stdio: "pipe" }).split("\n");
     expect(said.filter((line) => line.startsWith("wrote "))).to.deep.equal(["wrote /repository"]);
-    expect(said).to.include.members([`user ${stranger} ${stranger}`, "pid 1", "usr", "repository", "no_new_privs: 1"]);
+    expect(said).to.include.members([
+      `user ${sandboxUID} ${sandboxUID}`,
+      "pid 1",
+      "usr",
+      "repository",
+      "no_new_privs: 1",
+    ]);
     const shown = [path, root, process.execPath]; // Node and the program are, where they stand
     const nowhere = ["home", "proc", "tmp", "var"].filter((top) => !shown.some((at) => at.startsWith(`/${top}/`)));
     for (const never of ["everybody may read it", "mounted", "chroot", "user namespace", ...nowhere]) {

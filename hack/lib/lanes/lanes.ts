@@ -66,7 +66,7 @@ const kernelMs = 60_000;
  */
 export const arm64Tests: readonly string[] = [
   ...["errno", "process-ending", "device-number", "give-back-memory"].map((name) => inUnit(`syscall/${name}`)),
-  ...["files/linux-journal-file", "device/swap-words"].map(inUnit),
+  ...["files/linux-journal-file", "device/swap-commands"].map(inUnit),
   ...["image/layer-writer"].map(inUnit),
   ...["block-probe", "child-starter", "core-files", "directories", "exact", "give-to-group", "group-walk"].map(inReal),
   ...["image-whiteouts", "kernel-headers", "mount-events", "mount-links", "mount-watch", "mounter"].map(inReal),

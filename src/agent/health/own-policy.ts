@@ -6,9 +6,9 @@ import {
   type AcceptedPolicies,
   agentsPolicy,
   bindingsOfAgent,
-  lookAtPolicies,
+  inspectPolicies,
   type PolicyFinding,
-  type PolicyLook,
+  type PolicyInspection,
 } from "../../kube/policies/policies.ts";
 
 /**
@@ -16,10 +16,10 @@ import {
  * work.
  * @throws ApiError, TransportError if the API server could not be asked
  */
-export async function lookAtOwnPolicies(client: KubeClient, accepted: AcceptedPolicies): Promise<PolicyLook> {
+export async function inspectOwnPolicies(client: KubeClient, accepted: AcceptedPolicies): Promise<PolicyInspection> {
   const [probed, { findings, agents }] = await Promise.all([
     probeAgentsPolicy(client),
-    lookAtPolicies(client, bindingsOfAgent, accepted),
+    inspectPolicies(client, bindingsOfAgent, accepted),
   ]);
   return { findings: [...(probed === undefined ? [] : [probed]), ...findings], agents };
 }

@@ -14,7 +14,7 @@ import type { Reflector } from "../../kube/watch/reflector.ts";
 import type { System } from "../../ports.ts";
 import type { IntentSource } from "../desired/intent-source.ts";
 import type { HealthChecks } from "../health/health-checks.ts";
-import { lookAtOwnPolicies } from "../health/own-policy.ts";
+import { inspectOwnPolicies } from "../health/own-policy.ts";
 import type { Plan, PlanListener } from "../model/volume-plan.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-status.ts";
 
@@ -70,7 +70,7 @@ export class NodeStateReporter implements PlanListener {
     this.#queue = createKeyedQueue({ system, name: "node-state", concurrency: 1, run: () => this.#write() });
     this.#policy = createPolicyWatch({
       system,
-      look: () => lookAtOwnPolicies(deps.client, deps.acceptedPolicies ?? noneAccepted),
+      look: () => inspectOwnPolicies(deps.client, deps.acceptedPolicies ?? noneAccepted),
       ...(deps.followPolicies && { follow: deps.followPolicies }),
       spreadMs: policySpreadMs,
       ...(deps.onAgentsRight && { onAgentsRight: deps.onAgentsRight }),

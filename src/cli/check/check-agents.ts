@@ -71,7 +71,7 @@ function withoutAgent(
   if (!node.ready)
     return { node: name, cause: "the node is not ready", remedy: `kubectl describe node ${name}`, isLimit: true };
   if (pod !== undefined) {
-    const { words, remedy } = podTrouble(pod);
+    const { words, remedy } = podProblem(pod);
     return { node: name, cause: words, remedy, isLimit: false };
   }
   const leftOut = template === undefined ? undefined : leftOutBecause(template, node);
@@ -104,7 +104,7 @@ function leftOutBecause(
 const longestQuote = 120;
 
 /** PURE. Why a pod of ours is not ready, and where to read more. */
-export function podTrouble({ name, trouble }: PodFacts): { readonly words: string; readonly remedy: string } {
+export function podProblem({ name, trouble }: PodFacts): { readonly words: string; readonly remedy: string } {
   const { reason = "NotReady", message = "" } = trouble ?? {};
   const words = message === "" ? reason : `${reason}: ${cut(message, longestQuote)}`;
   const pod = `kubectl -n ${systemNamespace}`;

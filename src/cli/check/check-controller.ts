@@ -2,7 +2,7 @@ import { leaderLease, systemNamespace } from "../../api/names.ts";
 import { controllerLog } from "../../explain/next-steps.ts";
 import { type Lease, leaseValidityAt } from "../../kube/leases/lease.ts";
 import { age } from "../age.ts";
-import { podTrouble } from "./check-agents.ts";
+import { podProblem } from "./check-agents.ts";
 import type { InstalledFacts } from "./facts.ts";
 import { type Found, failed, limited, ok, unknown } from "./result.ts";
 
@@ -27,7 +27,7 @@ export function checkController({ pods, replicas }: Pick<InstalledFacts, "pods" 
   if (desired > 0 && ready.length === desired) return ok(found);
   const broken = own.find((pod) => !pod.ready);
   const describe = `kubectl -n ${systemNamespace} describe deployment nodevolume-controller`;
-  const { words, remedy } = broken === undefined ? { words: "", remedy: describe } : podTrouble(broken);
+  const { words, remedy } = broken === undefined ? { words: "", remedy: describe } : podProblem(broken);
   const result = ready.length > 0 ? limited : failed;
   return result(words === "" ? found : `${found}: ${words}`, remedy);
 }

@@ -3,7 +3,7 @@ import type { Raw } from "../../explain/facts.ts";
 import { ApiError } from "../../kube/client/api-error.ts";
 import { arrayIn, numberIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Lease } from "../../kube/leases/lease.ts";
-import { agentsPolicy, lookAtPolicies, type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
+import { agentsPolicy, inspectPolicies, type PolicyFinding, policyBindings } from "../../kube/policies/policies.ts";
 import { type Cluster, getIfAllowed, listIfAllowed, type Reading, review, whoAmI } from "../cluster.ts";
 import { ask } from "../support-bundle/asking.ts";
 import { daemonSets, deployments } from "../support-bundle/parts.ts";
@@ -177,7 +177,7 @@ async function servedFields(cluster: Cluster): Promise<DefinitionFacts["fields"]
 async function policiesOf(cluster: Cluster): Promise<Reading<PolicyFinding>> {
   const { denied } = await getIfAllowed(cluster, resource.policies, { name: agentsPolicy });
   if (denied !== undefined) return { items: [], denied };
-  return { items: (await lookAtPolicies(cluster.client, policyBindings)).findings };
+  return { items: (await inspectPolicies(cluster.client, policyBindings)).findings };
 }
 
 async function gatesOf(cluster: Cluster, isServed: boolean): Promise<Reading<Raw>> {

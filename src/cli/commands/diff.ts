@@ -3,7 +3,7 @@ import type { NodeVolumeIntent, NodeVolumeSet } from "../../api/types.gen.ts";
 import { type Cluster, listIfAllowed, nodeNames } from "../cluster.ts";
 import type { Command } from "../command.ts";
 import { exitCode } from "../exit-code.ts";
-import { inOrder, isOfSet, type Meant, meantBy } from "../find-intents.ts";
+import { inOrder, isOfSet, type Named, resolveName } from "../find-intents.ts";
 import { formatOf, serialized } from "../output.ts";
 import { type Column, table } from "../table.ts";
 import { type Difference, differencesOf, differencesOfSet } from "./differences.ts";
@@ -54,10 +54,10 @@ export const diffCommand: Command = {
 };
 
 /** What a word means: a node, a set or a volume; all without one. Labels are those of intents. */
-export async function selected(cluster: Cluster, word: string | undefined, labelSelector?: string): Promise<Meant> {
+export async function selected(cluster: Cluster, word: string | undefined, labelSelector?: string): Promise<Named> {
   const options = labelSelector === undefined ? {} : { labelSelector };
   const { items: intents } = await cluster.client.list<NodeVolumeIntent>(resource.intents, options);
   const ofSets = labelSelector === undefined ? await listIfAllowed<NodeVolumeSet>(cluster, resource.sets) : undefined;
   const isKnown = word === undefined || intents.some(({ spec }) => spec.nodeName === word);
-  return meantBy(word, { intents, sets: ofSets?.items ?? [], nodes: isKnown ? [] : await nodeNames(cluster) });
+  return resolveName(word, { intents, sets: ofSets?.items ?? [], nodes: isKnown ? [] : await nodeNames(cluster) });
 }

@@ -42,7 +42,7 @@ export const releaseCommand: Command = {
       throw new CommandError(
         `${JSON.stringify(word)} is more than one volume on ${node}: ${found.map(({ metadata }) => metadata.name).join(", ")}`,
       );
-    const trouble = troubleWith(intent);
+    const trouble = whyNotReleasable(intent);
     if (trouble !== undefined) throw new CommandError(trouble);
     if (values["i-have-checked"] === undefined) {
       context.terminal.note(checks);
@@ -70,7 +70,7 @@ export const releaseCommand: Command = {
 };
 
 /** PURE. Why nobody may speak for the node now; undefined if somebody may. */
-export function troubleWith({ metadata, spec, status }: NodeVolumeIntent): string | undefined {
+export function whyNotReleasable({ metadata, spec, status }: NodeVolumeIntent): string | undefined {
   const called = `${spec.volumeName} on ${spec.nodeName}`;
   if (spec.mode === "Observe")
     return `${called} is only observed: kubelet manages it, and there is nothing of ours to release`;

@@ -9,7 +9,7 @@ import { orphanChain } from "./explain-others.ts";
 import { registration, wayToNode } from "./kubelet-chain.ts";
 import { failureEvent, isSymptom } from "./kubelet-events.ts";
 import { claimOfSet, intentOf, ourVolume, podEntry, refusal } from "./our-chain.ts";
-import { hasEnded, hasStarted, nodeOf, ownerTrouble, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
+import { hasEnded, hasStarted, nodeOf, ownerProblem, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
 
 /** PURE. Why a pod does not have its volumes, volume by volume. */
 export function explainPod(facts: Facts, pod: Raw): Explanation {
@@ -159,7 +159,7 @@ function ofClaim(
 ): Finding[] {
   const { namespace = "" } = pod.metadata;
   const { name, claim } = asked;
-  const stranger = ownerTrouble(facts, pod, asked);
+  const stranger = ownerProblem(facts, pod, asked);
   if (stranger.length > 0) return [...symptom(facts, pod, [name]), ...stranger];
   const { findings, volume } = claimFindings(facts, { namespace, name: claim }, node !== undefined);
   const object = named(facts.claims, claim, namespace);

@@ -76,13 +76,13 @@ export function podsOf(facts: Facts, namespace: string, claim: string, node?: st
     if (pod.metadata.namespace !== namespace || hasEnded(pod)) return false;
     if (node !== undefined && nodeOf(pod) !== node) return false;
     return volumesOf(pod).some(
-      (volume) => volume.kind === "claim" && volume.claim === claim && ownerTrouble(facts, pod, volume).length === 0,
+      (volume) => volume.kind === "claim" && volume.claim === claim && ownerProblem(facts, pod, volume).length === 0,
     );
   });
 }
 
 /** PURE. A generic ephemeral volume has the claim of its name only if that is the pod's own (behaviour 26). */
-export function ownerTrouble(
+export function ownerProblem(
   facts: Facts,
   pod: Raw,
   { claim, ephemeral }: { readonly claim: string; readonly ephemeral: boolean },

@@ -6,7 +6,7 @@ import { judgeOptions, type Wanted } from "./judge-options.ts";
 import { localSource } from "./local-sources.ts";
 import type { MountLine } from "./mount-line.ts";
 import { networkSource } from "./network-sources.ts";
-import { isTypeWord } from "./shown.ts";
+import { isTypeWord } from "./redacted-source.ts";
 
 /** A mount as a set, with what could not be taken along; or why it cannot be one. */
 export type Converted =

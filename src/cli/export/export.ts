@@ -6,7 +6,7 @@ import { toYaml } from "../output.ts";
 import { type Converted, convert } from "./convert.ts";
 import type { MountFile } from "./mount-line.ts";
 import { parseMounts } from "./parse-mounts.ts";
-import { shownSource, shownTarget, shownType } from "./shown.ts";
+import { redactedSource, redactedType, shownTarget } from "./redacted-source.ts";
 
 export const exportCommand: Command = {
   name: "export",
@@ -66,13 +66,13 @@ export function exported(file: MountFile, node: string | undefined): string {
     ...(node === undefined ? [comment("The sets select every node: give --node, or write spec.nodeSelector.")] : []),
     ...sets.flatMap(({ line, set, notes }) => [
       "---\n",
-      comment(`${shownTarget(line)}: ${shownType(line)} of ${shownSource(line)}`),
+      comment(`${shownTarget(line)}: ${redactedType(line)} of ${redactedSource(line)}`),
       ...notes.map(comment),
       toYaml(set),
     ]),
     ...(told.length + system.length + file.unread.length > 0 ? ["---\n", comment("No set is made of:")] : []),
     ...told.map(({ line, reason }) =>
-      comment(`  ${shownTarget(line)} (${shownType(line)} of ${shownSource(line)}): ${reason}`),
+      comment(`  ${shownTarget(line)} (${redactedType(line)} of ${redactedSource(line)}): ${reason}`),
     ),
     ...(system.length > 0 ? [comment(`  ${system.length} mounts of the system, of containers and of kubelet`)] : []),
     ...file.unread.map((line) => comment(`  line ${line}, which is not one of an fstab or a mount table`)),

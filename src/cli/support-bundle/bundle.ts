@@ -1,4 +1,4 @@
-import { sweep } from "./sweep.ts";
+import { redactSecrets } from "./redact-secrets.ts";
 import type { TarFile } from "./tar.ts";
 
 /** What is not in it, and why. */
@@ -27,7 +27,7 @@ export class Bundle {
 
   /** @returns whether there was room for it */
   add(path: string, text: string): boolean {
-    const swept = sweep(text);
+    const swept = redactSecrets(text);
     const bytes = Buffer.byteLength(swept);
     if (this.#bytes + bytes > this.#largest) {
       this.gap(path, `it has ${bytes} bytes, and the archive would have more than ${this.#largest}`);
@@ -39,7 +39,7 @@ export class Bundle {
   }
 
   gap(what: string, why: string): void {
-    this.#gaps.push({ what: sweep(what), why: sweep(why) });
+    this.#gaps.push({ what: redactSecrets(what), why: redactSecrets(why) });
   }
 
   /** Each file by its path, sorted, with its size. */

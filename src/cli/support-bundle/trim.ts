@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
-import { redacted } from "./sweep.ts";
+import { redacted } from "./redact-secrets.ts";
 
 /** Maps that a driver, a vendor or an administrator fills: that a key is there may matter, its value is not ours. */
 const opaque = new Set(["attachmentMetadata", "publishContext", "volumeAttributes", "options", "parameters"]);

@@ -1,4 +1,4 @@
-import { isForWantOfRoom, roomComes, roomOn } from "../../kube/objects/attach-error.ts";
+import { attachLimitText, isResourceExhausted, untilDetached } from "../../kube/objects/attach-error.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { onAttachment } from "./obstacles.ts";
@@ -31,7 +31,7 @@ export function decideAttachment(facts: IndexedVolumeFacts, consumer: VolumeCons
 /** What keeps one more volume of a driver from a node that has as many as it takes. */
 export function limitReached(driver: string, node: string, { limit, attached }: Place): WaitReason | undefined {
   if (limit === undefined || attached < limit) return undefined;
-  const message = `driver ${driver} may have no more volumes here: ${roomOn(node, attached, limit)}; ${roomComes}`;
+  const message = `driver ${driver} may have no more volumes here: ${attachLimitText(node, attached, limit)}; ${untilDetached}`;
   return { reason: "AttachLimitReached", message, on: { kind: "CSINode", name: node } };
 }
 
@@ -80,9 +80,9 @@ function troubleOf(consumer: VolumeConsumer, attachment: Attachment): WaitReason
   const { nodeName } = attachment;
   const on = onAttachment(name, nodeName);
   if (!attachment.attached) {
-    if (isForWantOfRoom(attachment.attachErrorCode)) {
+    if (isResourceExhausted(attachment.attachErrorCode)) {
       const { attached, limit } = consumer.place;
-      const room = `${roomOn(nodeName, attached, limit, true)}; ${roomComes}`;
+      const room = `${attachLimitText(nodeName, attached, limit, true)}; ${untilDetached}`;
       const message = `driver ${attachment.attacher} has no room for the volume: ${room}. Its message: ${attachment.attachError}`;
       return { reason: "AttachLimitReached", message, on };
     }

@@ -1,5 +1,5 @@
 import { annotation } from "../../api/names.ts";
-import { isForWantOfRoom, roomComes } from "../../kube/objects/attach-error.ts";
+import { isResourceExhausted, untilDetached } from "../../kube/objects/attach-error.ts";
 import { detaching, onAttachment } from "../attach/obstacles.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import { accessModeOf, isSingleNode } from "../model/access.ts";
@@ -110,9 +110,9 @@ function notAttached(ours: Attachment | undefined, nodeName: string, limit: numb
   }
   const { metadata, attacher, attachError, attachErrorCode } = ours;
   const on = onAttachment(metadata.name, nodeName);
-  if (isForWantOfRoom(attachErrorCode)) {
+  if (isResourceExhausted(attachErrorCode)) {
     const most = limit === undefined ? "whose CSINode names no limit" : `whose CSINode allows ${limit} volumes of it`;
-    const message = `driver ${attacher} has no room for the volume on node ${nodeName}, ${most}; ${roomComes}. Its message: ${attachError}`;
+    const message = `driver ${attacher} has no room for the volume on node ${nodeName}, ${most}; ${untilDetached}. Its message: ${attachError}`;
     return { reason: "AttachLimitReached", message, on };
   }
   if (attachError !== "") return { reason: "AttachFailed", message: attachError, on };

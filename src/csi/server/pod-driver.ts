@@ -7,9 +7,9 @@ import type { Cancel, System } from "../../ports.ts";
 import { quiet } from "../client/grpc-connection.ts";
 import { retryMs } from "../client/retry.ts";
 import { DriverObjectState, type DriverObjectStateDeps } from "./driver-object-state.ts";
-import { KeptSocket } from "./kept-socket.ts";
 import { PodCalls } from "./pod-calls.ts";
 import type { PodVolumes } from "./ports.ts";
+import { RecreatedSocket } from "./recreated-socket.ts";
 import { csiServer, registrationServer } from "./services.ts";
 import { driverSocket, registrationSocket } from "./socket-paths.ts";
 import type { OnCall } from "./unary.ts";
@@ -51,8 +51,8 @@ export class PodDriver {
   readonly #deps: PodDriverDeps;
   readonly #object: DriverObjectState;
   readonly #calls: PodCalls;
-  readonly #csi: KeptSocket;
-  readonly #registration: KeptSocket;
+  readonly #csi: RecreatedSocket;
+  readonly #registration: RecreatedSocket;
   #failures = 0;
   #told = "";
   #again: Cancel = () => {};
@@ -71,8 +71,10 @@ export class PodDriver {
     });
     const server = { clock, log, onCall };
     const endpoint = driverSocket(deps.csiDir);
-    this.#csi = new KeptSocket(endpoint, () => csiServer({ ...server, calls: this.#calls, nodeName, version, ready }));
-    this.#registration = new KeptSocket(registrationSocket(deps.registrationDir), () =>
+    this.#csi = new RecreatedSocket(endpoint, () =>
+      csiServer({ ...server, calls: this.#calls, nodeName, version, ready }),
+    );
+    this.#registration = new RecreatedSocket(registrationSocket(deps.registrationDir), () =>
       registrationServer({
         ...server,
         endpoint,

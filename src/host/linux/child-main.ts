@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/values/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
-import { become, leaveIfItCan } from "./child/become.ts";
 import {
   type ChildError,
   type ChildHandlers,
@@ -11,8 +10,9 @@ import {
   type ChildRequest,
   refusedCode,
 } from "./child/child-protocol.ts";
+import { execProgram, leaveIfItCan } from "./child/exec-program.ts";
+import { writeOf } from "./child/expected-device.ts";
 import { progressMark } from "./child/fetching-child.ts";
-import { writeOf } from "./child/meant-device.ts";
 import { processOfRoot } from "./child/processes.ts";
 import { startConfined } from "./child/start-confined.ts";
 import { isClaimed, probeBlockDevice } from "./device/block-probe.ts";
@@ -44,15 +44,15 @@ const handlers: ChildHandlers = {
     const { file, args, device, input, meant, outlives, heavy } = request;
     const left = outlives === undefined || leaveIfItCan(outlives.hostRoot);
     await prepare(device, input, meant);
-    return () => become(file, args, { ...request, bounded: heavy === true && !left });
+    return () => execProgram(file, args, { ...request, bounded: heavy === true && !left });
   },
   async format({ device, contents, file, args }) {
     await formatAs(device, contents);
-    return () => become(file, [...args, itsInput]);
+    return () => execProgram(file, [...args, itsInput]);
   },
   async check({ device, file, args }) {
     await checkAs(device);
-    return () => become(file, [...args, itsInput]);
+    return () => execProgram(file, [...args, itsInput]);
   },
   async wipe({ device, digest }) {
     wipe(device, digest, await refusing());

@@ -24,7 +24,7 @@ interface Watcher {
 }
 
 /** Dependencies of keeping a mount table current between reads. */
-export interface KeptMountTableDeps extends Omit<BestReaderDeps, "system" | "onOpened"> {
+export interface WatchedMountTableDeps extends Omit<BestReaderDeps, "system" | "onOpened"> {
   readonly system: System;
   /**
    * Called after an event about changed options: the options of a file system change in other mount namespaces, too.
@@ -38,8 +38,8 @@ export interface KeptMountTableDeps extends Omit<BestReaderDeps, "system" | "onO
  * A mount table that is kept current by the best method that works here. While it is watched, it is compared with a
  * full read from time to time: this finds changes without an event, and counts missed events.
  */
-export class KeptMountTable implements MountTableSource {
-  readonly #deps: KeptMountTableDeps;
+export class WatchedMountTable implements MountTableSource {
+  readonly #deps: WatchedMountTableDeps;
   readonly #watchers = new Set<Watcher>();
   readonly #best: BestReader;
   /** The last table that was read. Watchers are notified when there is another one. */
@@ -52,7 +52,7 @@ export class KeptMountTable implements MountTableSource {
   #suspectTimer: Cancel | undefined;
   #resyncTimer: Cancel | undefined;
 
-  constructor(deps: KeptMountTableDeps) {
+  constructor(deps: WatchedMountTableDeps) {
     this.#deps = deps;
     this.#best = new BestReader({ ...deps, onOpened: (reader) => this.#wakeBy(reader) });
   }

@@ -9,7 +9,7 @@ export interface MappedDevice {
 }
 
 /** A device as it was looked at (DeviceInfo): it is used only if its node stands for that one still. */
-export interface LookedAt {
+export interface ProbedDevice {
   readonly path: string;
   readonly deviceNumber: string;
   readonly identity?: string;
@@ -52,9 +52,9 @@ export interface Layers {
   /** A passphrase that nobody can guess, for a header that nobody is to open again. */
   randomKey(): Uint8Array;
   /** Writes a LUKS2 header to a device that looks empty right before, too. Fails with DeviceNotEmpty or DeviceBusy. */
-  formatLUKS(device: LookedAt, passphrase: Uint8Array, how: HeaderHow): Promise<void>;
+  formatLUKS(device: ProbedDevice, passphrase: Uint8Array, how: HeaderHow): Promise<void>;
   /** Opens a header as the device-mapper device `name`. Fails with PassphraseRefused. */
-  openLUKS(device: LookedAt, name: string, passphrase: Uint8Array): Promise<void>;
+  openLUKS(device: ProbedDevice, name: string, passphrase: Uint8Array): Promise<void>;
   /** Brings what is open to the size of its device. Fails with PassphraseRefused. */
   resizeLUKS(name: string, passphrase: Uint8Array): Promise<void>;
   /** Closes what is open; nothing happens if it is not. Fails with DeviceBusy. */

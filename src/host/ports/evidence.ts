@@ -10,7 +10,7 @@ export class NamespacesUnknown extends VolumeError {
 }
 
 /** All processes can be read, but not a mount namespace that none of them is in. */
-export class KeptUnknown extends NamespacesUnknown {
+export class PinnedUnknown extends NamespacesUnknown {
   readonly #why: string;
   /** What /proc calls those that cannot be read; undefined if one of them may be any. */
   readonly namespaces: readonly string[] | undefined;
@@ -24,8 +24,8 @@ export class KeptUnknown extends NamespacesUnknown {
     this.holders = holders;
   }
 
-  beside(holders: readonly Holder[]): KeptUnknown {
-    return new KeptUnknown(this.#why, this.namespaces, holders);
+  beside(holders: readonly Holder[]): PinnedUnknown {
+    return new PinnedUnknown(this.#why, this.namespaces, holders);
   }
 }
 

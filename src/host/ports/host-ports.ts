@@ -1,6 +1,6 @@
 import type { MountIdentity } from "../mount-table/mount-table.ts";
 import type { MountTableSource } from "../mount-table/mount-table-source.ts";
-import type { Layers, LookedAt } from "./block-layers.ts";
+import type { Layers, ProbedDevice } from "./block-layers.ts";
 import type { NBDImages, RBDDevices } from "./ceph.ts";
 import type { Disk } from "./disk.ts";
 import type { Evidence, Holder, Traces } from "./evidence.ts";
@@ -324,7 +324,7 @@ export interface FilesystemMount {
    * The block device that was looked at: right before it is mounted it is proved to be that one still, and that nobody
    * else has it, but for who only reads it. Else DeviceBusy or SetUpFailed.
    */
-  readonly device?: Pick<LookedAt, "deviceNumber" | "identity">;
+  readonly device?: Pick<ProbedDevice, "deviceNumber" | "identity">;
   /** Whom a server is to take us for: handed to the program that mounts, shown and kept nowhere. */
   readonly credentials?: MountCredentials;
 }

@@ -1,4 +1,4 @@
-import type { LookedAt } from "./block-layers.ts";
+import type { ProbedDevice } from "./block-layers.ts";
 import type { RemoteMount } from "./servers.ts";
 import type { ChildProcessID } from "./types.ts";
 
@@ -33,7 +33,7 @@ export interface ProgramHow {
    * one that was looked at, with what is to stand on it. Else DeviceBusy, DeviceNotEmpty or SetUpFailed.
    * If the program keeps what is on it, who only reads it does not count.
    */
-  readonly device?: LookedAt & { readonly stands: Stands; readonly keeps?: true };
+  readonly device?: ProbedDevice & { readonly stands: Stands; readonly keeps?: true };
   /**
    * It takes long without anything being wrong, and much memory: few of these run beside each other, and outside the
    * agent's container. One that cannot leave that gets 128 MiB and no more.

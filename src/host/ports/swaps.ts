@@ -1,5 +1,5 @@
 import type { Cancel } from "../../ports.ts";
-import type { LookedAt } from "./block-layers.ts";
+import type { ProbedDevice } from "./block-layers.ts";
 
 /** A device that the kernel swaps to. */
 export interface Swap {
@@ -39,11 +39,11 @@ export interface SwapHow {
 /** Swap space, by the node's own programs. All reject with VolumeError, ToolMissing among them. */
 export interface Swaps extends Pick<SwapSource, "read"> {
   /** Begins to swap to a device that has a swap area and that nobody has. Fails with DeviceBusy. */
-  on(device: LookedAt, how: SwapHow): Promise<void>;
+  on(device: ProbedDevice, how: SwapHow): Promise<void>;
   /**
    * Turns swap off on a device. Its contents are read back first, which may take long. Does nothing if the device is
    * not in use as swap. Fails with SwapNeeded if there is no memory for the contents.
    * @param tell called with the size that is left
    */
-  off(device: Pick<LookedAt, "path" | "deviceNumber">, tell: (message: string) => void): Promise<void>;
+  off(device: Pick<ProbedDevice, "path" | "deviceNumber">, tell: (message: string) => void): Promise<void>;
 }

@@ -15,7 +15,7 @@ export function attachErrorCode(attachment: unknown): number | undefined {
 }
 
 /** Whether a driver refuses to attach for want of room on the node. Pure. */
-export function isForWantOfRoom(code: number | undefined): boolean {
+export function isResourceExhausted(code: number | undefined): boolean {
   return code === resourceExhausted;
 }
 
@@ -24,10 +24,10 @@ export function isForWantOfRoom(code: number | undefined): boolean {
  * @param limit `allocatable.count` of its CSINode; undefined: it says none
  * @param counted the one that is waited for is among them
  */
-export function roomOn(node: string, attached: number, limit: number | undefined, counted = false): string {
+export function attachLimitText(node: string, attached: number, limit: number | undefined, counted = false): string {
   const most = limit === undefined ? "its CSINode names no limit" : `its CSINode allows ${limit}`;
   return `node ${node} has ${attached} VolumeAttachments of the driver${counted ? ", this one among them" : ""}, and ${most}`;
 }
 
 /** What ends it. */
-export const roomComes = "it is attached once another one is detached there, or the node takes more";
+export const untilDetached = "it is attached once another one is detached there, or the node takes more";

@@ -55,7 +55,7 @@ export interface PolicyFinding {
 }
 
 /** What a look at the policies has shown. */
-export interface PolicyLook {
+export interface PolicyInspection {
   readonly findings: readonly PolicyFinding[];
   /**
    * Which objects keep the agents apart, by uid and generation: another text says that others did between two looks.
@@ -87,11 +87,11 @@ export function controllerSentence(findings: readonly PolicyFinding[]): string |
  * bindings deny.
  * @throws ApiError, TransportError if the API server could not be asked
  */
-export async function lookAtPolicies(
+export async function inspectPolicies(
   client: KubeClient,
   bindings: readonly PolicyBinding[],
   accepted: AcceptedPolicies = noneAccepted,
-): Promise<PolicyLook> {
+): Promise<PolicyInspection> {
   const found = await Promise.all(bindings.map((names) => lookAtOne(client, names, accepted)));
   return {
     findings: found.flatMap(({ finding }) => finding ?? []),

@@ -1,13 +1,13 @@
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { PolicyChange, PolicyFollower } from "./follow-policies.ts";
-import { agentsPolicy, believedBy, type PolicyFinding, type PolicyLook, policySentence } from "./policies.ts";
+import { agentsPolicy, believedBy, type PolicyFinding, type PolicyInspection, policySentence } from "./policies.ts";
 
 /** Dependencies of watching over the admission policies. */
 export interface PolicyWatchDeps {
   readonly system: System;
   /** Asks the API server what is wrong with the admission policies. Rejects if that cannot be known now. */
-  readonly look: () => Promise<PolicyLook>;
+  readonly look: () => Promise<PolicyInspection>;
   /** Makes what tells of changes at once; without it they are only looked at from time to time. */
   readonly follow?: (onChange: (change: PolicyChange) => void) => PolicyFollower;
   /**
@@ -157,7 +157,7 @@ class PeriodicLooks implements PolicyWatch {
     else this.#lookIn((rests ? periodMs : againMs) * (0.9 + this.#deps.system.random.next() * 0.2));
   }
 
-  #take(found: PolicyLook): void {
+  #take(found: PolicyInspection): void {
     const { onAgentsRight, onChange, system } = this.#deps;
     const before = this.#ofAgents();
     const exchanged = this.#agents !== undefined && this.#agents !== found.agents;

@@ -6,11 +6,11 @@ import { createKubeClient, type KubeClient } from "../client/client.ts";
 import { resourcePath } from "../client/resource-path.ts";
 import type { Transport } from "../client/transport.ts";
 import { Waiters } from "../waiters.ts";
-import { createIntake, type Intake } from "./intake.ts";
 import { createObjectStore, type MutableStore, type ObjectStore } from "./object-store.ts";
 import { compareResourceVersions } from "./resource-version.ts";
+import { createStoreUpdater, type StoreUpdater } from "./store-updater.ts";
+import { createWatchFailureLog, type WatchFailureLog } from "./watch-failure-log.ts";
 import { endOfList, openWatch, type WatchChange, type WatchEnd } from "./watch-stream.ts";
-import { createWatchTrouble, type WatchTrouble } from "./watch-trouble.ts";
 
 /** Above the bookmark interval of about one minute. */
 const idleMs = 180_000;
@@ -89,9 +89,9 @@ class CollectionReflector<T extends KubeObject> implements Reflector<T> {
   readonly store: MutableStore<T>;
   readonly #deps: ReflectorDeps<T>;
   readonly #log: Logger;
-  readonly #intake: Intake<T>;
+  readonly #updater: StoreUpdater<T>;
   readonly #client: KubeClient;
-  readonly #trouble: WatchTrouble;
+  readonly #trouble: WatchFailureLog;
   /** Who waits for the next complete list. */
   readonly #listed = new Waiters();
   readonly #idleMs: number;
@@ -111,9 +111,9 @@ class CollectionReflector<T extends KubeObject> implements Reflector<T> {
     this.#deps = deps;
     this.#log = log;
     this.store = createObjectStore<T>({ clock, log });
-    this.#intake = createIntake<T>({ store: this.store, yielder, project: deps.project });
+    this.#updater = createStoreUpdater<T>({ store: this.store, yielder, project: deps.project });
     this.#client = createKubeClient({ transport: deps.transport, fieldManager: "" });
-    this.#trouble = createWatchTrouble({ clock, log });
+    this.#trouble = createWatchFailureLog({ clock, log });
     this.#idleMs = deps.idleMs ?? idleMs;
   }
 
@@ -182,14 +182,14 @@ class CollectionReflector<T extends KubeObject> implements Reflector<T> {
     } as const;
     const cancelStream = openWatch(transport, system.yielder, request, {
       onOpen: () => {
-        this.#intake.connected();
+        this.#updater.connected();
         if (!listing) this.#trouble.over();
       },
       onEnd,
       onEvent: (event) => {
         this.#heard();
         if (initial === undefined) return this.#follow(event, onEnd);
-        if (event.type !== "BOOKMARK") return this.#intake.initial(initial, event);
+        if (event.type !== "BOOKMARK") return this.#updater.initial(initial, event);
         if (!event.initialEventsEnd) return undefined;
         const objects = [...initial.values()];
         initial = undefined;
@@ -211,11 +211,11 @@ class CollectionReflector<T extends KubeObject> implements Reflector<T> {
       return;
     }
     this.#resourceVersion = resourceVersion;
-    this.#intake.change(event);
+    this.#updater.change(event);
   }
 
   #heard(): void {
-    this.#intake.connected();
+    this.#updater.connected();
     this.#trouble.over();
     this.#heardAt = this.#now();
   }
@@ -231,7 +231,7 @@ class CollectionReflector<T extends KubeObject> implements Reflector<T> {
       .then((list) => {
         if (cancelled) return;
         this.#heard();
-        const rest = this.#takeList(this.#intake.objectsOf(list.items), list.resourceVersion, () => cancelled);
+        const rest = this.#takeList(this.#updater.objectsOf(list.items), list.resourceVersion, () => cancelled);
         if (rest === undefined) this.#listen(false, onEnd);
         return rest?.then(() => (cancelled ? undefined : this.#listen(false, onEnd)));
       })
@@ -248,7 +248,7 @@ class CollectionReflector<T extends KubeObject> implements Reflector<T> {
       this.#failures = 0;
       this.#listed.resolve();
     };
-    const rest = this.#intake.list(objects, at, cancelled);
+    const rest = this.#updater.list(objects, at, cancelled);
     if (rest === undefined) complete();
     return rest?.then(complete);
   }

@@ -82,7 +82,7 @@ export async function stageDevice(
   const shown = layered ?? { found, deviceNumber };
   if (readOnly) refuseJournalLeft(device, fsType);
   const options = readOnly ? readOnlyOptions(fsType, spec.mountOptions) : spec.mountOptions;
-  const mount = { fsType, source: device.path, options, device: lookedAt(device) };
+  const mount = { fsType, source: device.path, options, device: probedDevice(device) };
   const staged = await stageFilesystem(context, mount, false, shown);
   if (disk !== undefined) await refuseOther(disk, context);
   await still?.().catch(async (error: unknown) => {
@@ -146,7 +146,7 @@ function refuseJournalElsewhere({ path, journalElsewhere = false }: DeviceInfo, 
   throw new VolumeError("FilesystemUnsupported", "final", message, { on: { kind: "Device", name: path } });
 }
 
-function lookedAt({ deviceNumber, identity }: DeviceInfo): NonNullable<FilesystemMount["device"]> {
+function probedDevice({ deviceNumber, identity }: DeviceInfo): NonNullable<FilesystemMount["device"]> {
   return { deviceNumber, ...(identity !== undefined && { identity }) };
 }
 

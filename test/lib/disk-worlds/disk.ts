@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { deviceNumberOf } from "../../../src/host/linux/syscall/block-device.ts";
-import type { LookedAt, Opening, Seen } from "./somebody.ts";
+import type { DiskExtent, Opening, Seen } from "./somebody.ts";
 
 /**
  * Who uses a disk, beside the agent: by a descriptor, a loop device (an alias is one that stays), a mount that no table
@@ -68,7 +68,7 @@ export class Disk {
     [this.begin, this.end, this.whole] = [begin, end, whole];
   }
 
-  get lookedAt(): LookedAt {
+  get lookedAt(): DiskExtent {
     const { path, device, begin, end, places } = this;
     return { path, device, begin, end, places };
   }

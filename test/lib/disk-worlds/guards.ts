@@ -61,8 +61,8 @@ export const guards: readonly Guard[] = [
     name: "what stands beyond both ends of it",
     focus: { troubles: ["write"], naming: "device" },
     edits: [
-      edit("host/linux/device/looked-at", "  if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];\n", ""),
-      edit("host/linux/device/looked-at", "...ofEnds, ...places, ...bounds, ...sampled]", "...ofEnds]"),
+      edit("host/linux/device/sampled-regions", "  if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];\n", ""),
+      edit("host/linux/device/sampled-regions", "...ofEnds, ...places, ...bounds, ...sampled]", "...ofEnds]"),
     ],
   },
   {
@@ -93,7 +93,7 @@ export const guards: readonly Guard[] = [
   {
     name: "who has it, asked once more before it is mounted",
     focus: { troubles: ["open"], before: ["mountFilesystem"], naming: "device" },
-    edits: [edit("plugins/local/local-device", ", options, device: lookedAt(device) };", ", options };")],
+    edits: [edit("plugins/local/local-device", ", options, device: probedDevice(device) };", ", options };")],
   },
   {
     name: "that only what is as it was when it was named may be destroyed",

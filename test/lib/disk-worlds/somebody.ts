@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** How somebody has a disk open. */
 export type Opening = "reads" | "writes" | "claims" | "maps";
 
-export interface LookedAt {
+export interface DiskExtent {
   /** The file that it is made of, or itself. */
   readonly path: string;
   readonly device: string;
@@ -33,7 +33,7 @@ export interface Questions {
   mount_hidden(of: { device: string; kind: string; point: string; reads: boolean }): number;
   bind(of: { source: string; point: string }): null;
   unbind(of: { point: string }): null;
-  look(of: { disks: readonly LookedAt[] }): Seen[];
+  look(of: { disks: readonly DiskExtent[] }): Seen[];
   find(of: { path: string; text: string }): number | null;
   zram(of: { size: number }): string;
   no_zram(of: { device: string }): null;

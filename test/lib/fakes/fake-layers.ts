@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { VolumeError } from "../../../src/errors.ts";
 import { cryptFailure } from "../../../src/host/linux/layers/cryptsetup-errors.ts";
-import type { Layers, LogicalVolumeName, LookedAt, MappedDevice } from "../../../src/host/ports/block-layers.ts";
+import type { Layers, LogicalVolumeName, MappedDevice, ProbedDevice } from "../../../src/host/ports/block-layers.ts";
 import { mapperName } from "../../../src/host/ports/block-layers.ts";
 
 const run = (program: string, ...args: string[]) =>
@@ -70,7 +70,7 @@ export class FakeLayers implements Layers {
     return this.#mapped.get(name);
   }
 
-  async formatLUKS({ path }: LookedAt, passphrase: Uint8Array, { uuid }: { uuid: string }): Promise<void> {
+  async formatLUKS({ path }: ProbedDevice, passphrase: Uint8Array, { uuid }: { uuid: string }): Promise<void> {
     this.#step("formatLUKS", () => {
       const noise = openSync(path, "r+");
       writeSync(noise, randomBytes(4 * 1024 * 1024), 0, undefined, headerBytes);
@@ -81,7 +81,7 @@ export class FakeLayers implements Layers {
     });
   }
 
-  async openLUKS({ path }: LookedAt, name: string, passphrase: Uint8Array): Promise<void> {
+  async openLUKS({ path }: ProbedDevice, name: string, passphrase: Uint8Array): Promise<void> {
     this.#step("openLUKS", () => {
       this.#unlock(path, passphrase);
       this.#map(name, path, ["--offset", `${headerBytes}`]);

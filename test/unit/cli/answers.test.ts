@@ -6,9 +6,9 @@ import { root } from "../../../hack/lib/root.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { differencesOf, differencesOfSet } from "../../../src/cli/commands/differences.ts";
 import { holdingOf } from "../../../src/cli/commands/drained.ts";
-import { troubleWith } from "../../../src/cli/commands/release.ts";
+import { whyNotReleasable } from "../../../src/cli/commands/release.ts";
 import { podNotReady, podNotReleased, setNotReady, volumesNotReady } from "../../../src/cli/commands/waiting-for.ts";
-import { intentsNamed, meantBy } from "../../../src/cli/find-intents.ts";
+import { intentsNamed, resolveName } from "../../../src/cli/find-intents.ts";
 import { typedName } from "../../../src/cli/typed-name.ts";
 import { policyBindings } from "../../../src/kube/policies/policies.ts";
 import { ago, claimVolume, intent, pod, ready, set } from "../../lib/builders/cli-objects.ts";
@@ -136,8 +136,8 @@ describe("release", () => {
   for (const [what, one, trouble] of rows) {
     it(what, () =>
       trouble === undefined
-        ? expect(troubleWith(one)).to.equal(undefined)
-        : expect(troubleWith(one)).to.include(trouble),
+        ? expect(whyNotReleasable(one)).to.equal(undefined)
+        : expect(whyNotReleasable(one)).to.include(trouble),
     );
   }
 });
@@ -199,7 +199,7 @@ describe("intentsNamed", () => {
   });
 });
 
-describe("meantBy", () => {
+describe("resolveName", () => {
   const labels = { "set.nodevolume.dev/sets": "" };
   const intents = [intent("n1.data", {}, {}, { labels }), intent("n2.data", {}, {}, { labels }), intent("n1.logs", {})];
   const sets = [set("sets"), set("outside")];
@@ -222,7 +222,7 @@ describe("meantBy", () => {
   ];
   for (const [word, volumes, ofSets] of rows)
     it(word, () => {
-      const meant = meantBy(word, known);
+      const meant = resolveName(word, known);
       const names = (objects: readonly { metadata: { name: string } }[]) =>
         objects.map(({ metadata }) => metadata.name);
       expect([names(meant.intents), names(meant.sets)]).to.deep.equal([volumes, ofSets]);
@@ -239,7 +239,7 @@ describe("meantBy", () => {
     ["set/", "set/ needs a name after it"],
   ];
   for (const [word, message] of refused)
-    it(`refuses ${word}`, () => expect(() => meantBy(word, known)).to.throw(message));
+    it(`refuses ${word}`, () => expect(() => resolveName(word, known)).to.throw(message));
 
   it("a node may have the name of a kind, as long as no volume follows that is one's own", () =>
     expect([typedName("pod"), typedName("n1/data")]).to.deep.equal([undefined, undefined]));

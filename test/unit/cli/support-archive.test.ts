@@ -4,7 +4,7 @@ import { resource } from "../../../src/api/names.ts";
 import { findAll } from "../../../src/cli/support-bundle/asking.ts";
 import { Bundle } from "../../../src/cli/support-bundle/bundle.ts";
 import { chosenPods, type OurPod } from "../../../src/cli/support-bundle/pods.ts";
-import { sweep } from "../../../src/cli/support-bundle/sweep.ts";
+import { redactSecrets } from "../../../src/cli/support-bundle/redact-secrets.ts";
 import { tarOf } from "../../../src/cli/support-bundle/tar.ts";
 import type { ApiRequest, Transport } from "../../../src/kube/client/transport.ts";
 
@@ -67,7 +67,7 @@ describe("the archive", () => {
       [String.raw`"password": "x1\"x2", "a"`, '"password": "[redacted]", "a"'],
       [String.raw`{\"auth.token\":\"x1\"}`, String.raw`{\"auth.token\":\"[redacted]\"}`],
     ])
-      expect(sweep(text ?? "")).to.equal(swept);
+      expect(redactSecrets(text ?? "")).to.equal(swept);
   });
 
   it("keeps words that only sound like secrets", () => {
@@ -79,6 +79,6 @@ describe("the archive", () => {
       "ssh://git@git.example/repo.git",
       "docker-pullable://img@sha256:00",
     ])
-      expect(sweep(text)).to.equal(text);
+      expect(redactSecrets(text)).to.equal(text);
   });
 });

@@ -44,7 +44,7 @@ describe("startPageServer", () => {
     const text = page.body.toString();
     const parts = [...text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = ""]) => path);
     expect(parts).to.include.members(["/page.js", "/page.css", "/icon.svg"]);
-    for (const path of [...parts, "/words.js", "/why.json"]) expect((await ask(path)).status, path).to.equal(200);
+    for (const path of [...parts, "/labels.js", "/why.json"]) expect((await ask(path)).status, path).to.equal(200);
     expect(text).not.to.match(/https?:|<script(?! type="module" src="\/)|style=|onclick=/);
     for (const path of [
       "/nothing",

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { joinPath, type MountIdentity } from "../../../host/mount-table/mount-table.ts";
-import { KeptUnknown } from "../../../host/ports/evidence.ts";
+import { PinnedUnknown } from "../../../host/ports/evidence.ts";
 import type { Holder } from "../../../host/ports/host-ports.ts";
 import type { VolumeName } from "../../model/identities.ts";
 import type { DriverMounts } from "../../model/volume-record.ts";
@@ -57,7 +57,7 @@ export async function copiesOf({ host }: ActionContext, path: string): Promise<r
   const mounted = table.layers(path).length > 0;
   const isCopy = (holder: Holder) => holder.onNode !== true && (!mounted || holder.private === true);
   const holders = await host.evidence.mountedOn(point).catch((error: unknown) => {
-    throw error instanceof KeptUnknown ? error.beside(error.holders.filter(isCopy)) : error;
+    throw error instanceof PinnedUnknown ? error.beside(error.holders.filter(isCopy)) : error;
   });
   return holders.filter(isCopy);
 }

@@ -1,5 +1,5 @@
 import { VolumeError } from "../../../errors.ts";
-import { KeptUnknown, NamespacesUnknown, sameNamespace } from "../../../host/ports/evidence.ts";
+import { NamespacesUnknown, PinnedUnknown, sameNamespace } from "../../../host/ports/evidence.ts";
 import type { Holder } from "../../../host/ports/host-ports.ts";
 import type { VolumeName } from "../../model/identities.ts";
 import type { DetachedCopy, VolumeRecord } from "../../model/volume-record.ts";
@@ -43,7 +43,7 @@ function copiesIn(holders: readonly Holder[], path: string): DetachedCopy[] {
  * namespace counts as being in any.
  */
 function copiesIfUnknown(error: NamespacesUnknown, path: string): DetachedCopy[] {
-  if (!(error instanceof KeptUnknown) || error.namespaces === undefined) return [{ path }];
+  if (!(error instanceof PinnedUnknown) || error.namespaces === undefined) return [{ path }];
   return [...copiesIn(error.holders, path), ...error.namespaces.map((namespace) => ({ namespace, path }))];
 }
 

@@ -30,7 +30,7 @@ export interface ChildCalls {
   readonly giveToGroup: Call<{ readonly request: OwnershipRequest; readonly agent: number }, OwnershipResult>;
   readonly checkOut: Call<{ readonly request: CheckOutRequest } & FetchingWork>;
   readonly unpack: Call<{ readonly request: UnpackRequest } & FetchingWork>;
-  readonly rbd: Call<{ readonly file: string; readonly text: string; readonly meant?: MeantDevice }>;
+  readonly rbd: Call<{ readonly file: string; readonly text: string; readonly meant?: ExpectedDevice }>;
   readonly nbdClient: Call<{ readonly query: NBDClientQuery }, ChildProcessID | undefined>;
   /** @see LinuxClients.running */
   readonly client: Call<{ readonly pid: number; readonly pidFile: string }, ChildProcessID | undefined>;
@@ -70,7 +70,7 @@ interface ChildPrograms {
       /** ProgramHow.device */
       readonly device?: HeldDevice;
       /** It is not run, if this device is not the one any more. */
-      readonly meant?: MeantDevice;
+      readonly meant?: ExpectedDevice;
       readonly heavy?: true;
       readonly long?: "readBack";
       /** Of the program, beside PATH: here a secret may stand, which reaches the child by its input. */
@@ -134,7 +134,7 @@ export interface HeldDevice extends WrittenDevice {
 }
 
 /** A device by its number, which another gets as soon as it is gone, and by what it says of itself. */
-export interface MeantDevice {
+export interface ExpectedDevice {
   /** Its attribute of sysfs. */
   readonly file: string;
   /** What stands there, but for the key. */
@@ -187,7 +187,7 @@ interface Claimed {
 export interface BlockProbe {
   readonly sizeBytes: number;
   /**
-   * Of what stands where it is looked at (regionsOf): 16 hexadecimal digits. Undefined if that is nothing but zeros.
+   * Of the bytes in sampledRegions: 16 hexadecimal digits. Undefined if that is nothing but zeros.
    */
   readonly digest?: string;
   readonly users?: DeviceUsers;

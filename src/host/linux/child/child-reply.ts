@@ -2,7 +2,7 @@ import { VolumeError, type WaitingOn } from "../../../errors.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import { type ChildCalls, type ChildError, type ChildReply, type RequestOf, refusedCode } from "./child-protocol.ts";
 import type { ChildOptions, ChildResult, ChildRunner } from "./child-runner.ts";
-import { programWords } from "./program-words.ts";
+import { outputExcerpt } from "./output-excerpt.ts";
 
 /**
  * Has a disposable child process carry a request out. The reply of one that broke is an uncertain error without a
@@ -15,7 +15,7 @@ export async function askChild<K extends keyof ChildCalls>(
   options?: ChildOptions,
 ): Promise<ChildReply<K>> {
   const result = await runner.run(request, operation, options);
-  const message = `a child process ended with ${result.code}: ${programWords(result.stderr)}`;
+  const message = `a child process ended with ${result.code}: ${outputExcerpt(result.stderr)}`;
   return (
     (replyIn(result.stdout) as ChildReply<K> | undefined) ?? { ok: false, error: { message, errorClass: "uncertain" } }
   );

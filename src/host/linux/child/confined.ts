@@ -1,10 +1,10 @@
 import { CLONE } from "../syscall/constants.ts";
 
 /**
- * The user and group that programs run as which speak with strangers: high above what anybody gives out (and not 65534,
+ * The user and group of programs that talk to untrusted servers: high above all that people give out (not 65534,
  * which is nobody in particular and therefore many), so that no process of the node is of the same user.
  */
-export const stranger = 2_147_480_000;
+export const sandboxUID = 2_147_480_000;
 
 /** What a confined program may take at most: above that it fails, and the agent beside it does not. */
 export interface ConfinedLimits {
@@ -31,7 +31,7 @@ export function confined(
   { memoryBytes, fileBytes, network }: ConfinedLimits,
   command: readonly string[],
 ): string[] {
-  const id = `${stranger}`;
+  const id = `${sandboxUID}`;
   return [
     ...[path("setpriv"), "--pdeathsig", "KILL"],
     ...[path("prlimit"), `--fsize=${fileBytes}`, `--data=${memoryBytes}`, "--core=1", "--nofile=256"],

@@ -4,7 +4,7 @@ import { AT_FDCWD, CLONE_NEWCGROUP, O } from "../syscall/constants.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import type { Libc } from "../syscall/libc.ts";
 import type { SandboxCalls } from "../syscall/sandbox-calls.ts";
-import { besidePods, cgroupsIn } from "./pod-cgroups.ts";
+import { cgroupNextToPods, cgroupsIn } from "./pod-cgroups.ts";
 
 /** Stands before why a program is ended with the agent's container. */
 export const staysMark = "stays in the container: ";
@@ -22,7 +22,7 @@ export function leavePod(libc: Libc, calls: Pick<SandboxCalls, "setns">, hostRoo
   const mounted = join(hostRoot, "sys/fs/cgroup");
   let left = false;
   for (const { controllers, path } of cgroupsIn(readFileSync("/proc/self/cgroup", "utf8"))) {
-    const beside = besidePods(path);
+    const beside = cgroupNextToPods(path);
     const top =
       controllers === "" && existsSync(`${mounted}/cgroup.controllers`)
         ? mounted
@@ -41,7 +41,7 @@ export function leavePod(libc: Libc, calls: Pick<SandboxCalls, "setns">, hostRoo
  * The agent is one of the last that the kernel ends when memory runs out. What it becomes here speaks with strangers,
  * and no limit of a container holds it: it is as any other program of the node.
  */
-export function standForItself(): void {
+export function resetOOMScore(): void {
   const score = "/proc/self/oom_score_adj";
   if (Number(readFileSync(score, "latin1")) < 0) writeFileSync(score, "0");
 }

@@ -30,12 +30,12 @@ export function isInOtherPod(its: string, own: string): boolean {
   const ours = new Map(cgroupsIn(own).map(({ controllers, path }) => [controllers, path]));
   return cgroupsIn(its).some(
     ({ controllers, path }) =>
-      path !== ours.get(controllers) && (besidePods(path) !== undefined || /^\/\.\.(\/|$)/.test(path)),
+      path !== ours.get(controllers) && (cgroupNextToPods(path) !== undefined || /^\/\.\.(\/|$)/.test(path)),
   );
 }
 
 /** PURE. The cgroup beside that of kubelet's pods, for who is in a pod's; undefined for who is in none. */
-export function besidePods(path: string): string | undefined {
+export function cgroupNextToPods(path: string): string | undefined {
   const parts = path.split("/").filter((part) => part !== "");
   const at = parts.findIndex((part) => ofPods.test(part));
   return at < 0 ? undefined : `/${[...parts.slice(0, at), name].join("/")}`;

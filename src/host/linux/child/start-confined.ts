@@ -2,10 +2,10 @@ import { writeSync } from "node:fs";
 import { CAP, CAP_SYS_ADMIN } from "../syscall/constants.ts";
 import { loadLibc } from "../syscall/libc.ts";
 import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
-import { become } from "./become.ts";
 import type { Filtered } from "./call-filter.ts";
 import type { RequestOf } from "./child-protocol.ts";
 import { ownNamespaces } from "./confined.ts";
+import { execProgram } from "./exec-program.ts";
 import { refuseCalls } from "./refuse-calls.ts";
 
 type FetchingRequest = RequestOf<"unpack" | "checkOut">;
@@ -59,5 +59,5 @@ export function startConfined(request: FetchingRequest): never {
   const asked = libc.memoryFile("request");
   writeSync(asked, `${JSON.stringify(again)}\n`, 0); // where it is read from
   libc.dup2(asked, 0);
-  become(process.execPath, [...process.execArgv, ...options, ...process.argv.slice(1)]);
+  execProgram(process.execPath, [...process.execArgv, ...options, ...process.argv.slice(1)]);
 }

@@ -3,10 +3,10 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { BlockProbe, DeviceUsers } from "../child/child-protocol.ts";
 import { deviceNumberOf, forgetCached } from "../syscall/block-device.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import type { LookedForUsers } from "./device-users.ts";
-import { hasJournalLeft, headBytes, isJournalElsewhere } from "./journal-left.ts";
-import { type Region, regionsOf } from "./looked-at.ts";
-import { swapBytes } from "./swap-words.ts";
+import type { DeviceToProbe } from "./device-users.ts";
+import { headBytes, isJournalElsewhere, needsJournalRecovery } from "./journal-recovery.ts";
+import { type Region, sampledRegions } from "./sampled-regions.ts";
+import { swapBytes } from "./swap-commands.ts";
 
 /**
  * @param path a device node
@@ -14,7 +14,7 @@ import { swapBytes } from "./swap-words.ts";
  */
 export function probeBlockDevice(
   path: string,
-  usersOf: (device: LookedForUsers) => DeviceUsers | undefined,
+  usersOf: (device: DeviceToProbe) => DeviceUsers | undefined,
 ): BlockProbe {
   const claimed = isClaimed(path); // for an instant: whoever is about to mount it is not refused while it is read
   const fd = openSync(path, constants.O_RDONLY);
@@ -24,7 +24,7 @@ export function probeBlockDevice(
     const read = readSync(fd, head, 0, head.length, 0);
     const begins = head.subarray(0, read);
     const journal = {
-      journalLeft: hasJournalLeft(begins),
+      journalLeft: needsJournalRecovery(begins),
       ...(isJournalElsewhere(begins) && { journalElsewhere: true as const }),
     };
     const swap = swapBytes(begins);
@@ -42,7 +42,7 @@ export function readContents(fd: number): Pick<BlockProbe, "sizeBytes" | "digest
   const sizeBytes = sizeOf(fd);
   const hash = createHash("sha256").update(`${sizeBytes}`);
   let zeros = true;
-  for (const region of regionsOf(sizeBytes)) zeros = digestInto(hash, fd, region) && zeros;
+  for (const region of sampledRegions(sizeBytes)) zeros = digestInto(hash, fd, region) && zeros;
   return zeros ? { sizeBytes } : { sizeBytes, digest: hash.digest("hex").slice(0, 16) };
 }
 

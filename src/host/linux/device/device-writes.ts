@@ -5,11 +5,11 @@ import { deviceIdentity, deviceNumberOf, forgetCached } from "../syscall/block-d
 import { errnoOf } from "../syscall/errno.ts";
 import { bootID } from "../syscall/proc.ts";
 import { readContents, sizeOf } from "./block-probe.ts";
-import type { LookedForUsers } from "./device-users.ts";
-import { type Region, regionsOf } from "./looked-at.ts";
+import type { DeviceToProbe } from "./device-users.ts";
+import { type Region, sampledRegions } from "./sampled-regions.ts";
 
 /** Fails with DeviceBusy if anybody has the device. */
-export type RefuseUsed = (device: LookedForUsers) => void;
+export type RefuseUsed = (device: DeviceToProbe) => void;
 
 /**
  * Opens a device that nobody has, and proves that it is the one that was looked at. While the descriptor is held no
@@ -71,7 +71,7 @@ export function wipe(device: WrittenDevice, digest: string, refuseUsed: RefuseUs
       throw new VolumeError("DeviceNotEmpty", "final", message);
     }
     refuseUsed({ ...device, claimed: false }); // once more, for the same reason as in openUnchanged
-    const [beginning, ...rest] = regionsOf(found.sizeBytes);
+    const [beginning, ...rest] = sampledRegions(found.sizeBytes);
     for (const { from, to } of rest) zero(fd, from, to);
     fsyncSync(fd);
     if (beginning !== undefined) zeroBackwards(fd, beginning);

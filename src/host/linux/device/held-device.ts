@@ -1,8 +1,8 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import type { FilesystemMount } from "../../ports/host-ports.ts";
-import type { HeldDevice, MeantDevice, WrittenDevice } from "../child/child-protocol.ts";
-import { isMeant } from "../child/meant-device.ts";
+import type { ExpectedDevice, HeldDevice, WrittenDevice } from "../child/child-protocol.ts";
+import { isExpectedDevice } from "../child/expected-device.ts";
 import { remoteMountsSeen } from "../evidence/remote-mounts.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { loadLibc } from "../syscall/libc.ts";
@@ -27,10 +27,10 @@ export async function refusing(keeps = false): Promise<RefuseUsed> {
 export async function prepare(
   device: HeldDevice | undefined,
   input: string | undefined,
-  meant: MeantDevice | undefined,
+  meant: ExpectedDevice | undefined,
 ): Promise<void> {
   const libc = loadLibc();
-  if (meant !== undefined && !isMeant(meant)) {
+  if (meant !== undefined && !isExpectedDevice(meant)) {
     throw new VolumeError("DeviceBusy", "transient", `${meant.file} is not of ${meant.text} any more`);
   }
   if (device !== undefined) {

@@ -14,12 +14,12 @@ import type { BlockProbe, WrittenDevice } from "../child/child-protocol.ts";
 import { askChild, errorOf, isKnown, runProgram } from "../child/child-reply.ts";
 import type { ChildResult, ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
-import { programWords } from "../child/program-words.ts";
+import { outputExcerpt } from "../child/output-excerpt.ts";
 import { deviceIdentity, deviceSize, diskSequence, isMadeOfMemory, lastingNameOf } from "../syscall/block-device.ts";
 import { unlessErrno } from "../syscall/errno.ts";
 import { bootID } from "../syscall/proc.ts";
 import { attachedBy } from "./attached-by.ts";
-import { parseBlkid } from "./blkid-words.ts";
+import { parseBlkid } from "./blkid-output.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import { claimedText } from "./device-users.ts";
 import { devicesBeneath } from "./devices-beneath.ts";
@@ -150,7 +150,7 @@ export class LinuxDevices implements Devices {
     } as const;
     const result = await runProgram(this.#runner, request, operation, { onLine: onProgress, on });
     if (result.code === 0) return;
-    const text = programWords(result.stderr || result.stdout);
+    const text = outputExcerpt(result.stderr || result.stdout);
     throw new VolumeError("FormatFailed", "final", `${program} ${device.path} ended with ${result.code}: ${text}`);
   }
 
@@ -176,7 +176,7 @@ export class LinuxDevices implements Devices {
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
     const result = await runProgram(this.#runner, { kind: "exec", file: findProgram(program), args }, operation);
     if (result.code === 0) return;
-    const text = programWords(result.stderr || result.stdout);
+    const text = outputExcerpt(result.stderr || result.stdout);
     const message = `${program} of ${path} ended with ${result.code}: ${text}`;
     throw new VolumeError("FileSystemResizeFailed", "transient", message, { on: { kind: "Device", name: path } });
   }

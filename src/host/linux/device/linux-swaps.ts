@@ -1,14 +1,14 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Cancel, System } from "../../../ports.ts";
-import type { LookedAt } from "../../ports/block-layers.ts";
+import type { ProbedDevice } from "../../ports/block-layers.ts";
 import type { Programs } from "../../ports/programs.ts";
 import type { Swap, SwapHow, SwapSource, Swaps, SwapTable } from "../../ports/swaps.ts";
 import { onNode, runOfNode } from "../child/node-tools.ts";
 import { watchMountTable } from "../mount-table/mount-watch.ts";
 import { attribute, deviceNumberOf } from "../syscall/block-device.ts";
 import { ifThere } from "../syscall/errno.ts";
-import { parseSwaps, swapFailure, swapOnArgs } from "./swap-words.ts";
+import { parseSwaps, swapFailure, swapOnArgs } from "./swap-commands.ts";
 
 /** A kernel without swap has none of it. */
 const file = "/proc/swaps";
@@ -72,7 +72,7 @@ export class LinuxSwaps implements Swaps {
     return this.#deps.source.read();
   }
 
-  async on({ path, deviceNumber, identity }: LookedAt, how: SwapHow): Promise<void> {
+  async on({ path, deviceNumber, identity }: ProbedDevice, how: SwapHow): Promise<void> {
     const { programs, hostRoot } = this.#deps;
     const args = [...swapOnArgs(how), onNode(path, hostRoot)];
     const device = {
@@ -86,7 +86,10 @@ export class LinuxSwaps implements Swaps {
     if (result.code !== 0) throw swapFailure("swapon", path, result);
   }
 
-  async off({ path, deviceNumber }: Pick<LookedAt, "path" | "deviceNumber">, tell: (m: string) => void): Promise<void> {
+  async off(
+    { path, deviceNumber }: Pick<ProbedDevice, "path" | "deviceNumber">,
+    tell: (m: string) => void,
+  ): Promise<void> {
     const now = this.read().devices.get(deviceNumber);
     if (now === undefined) return;
     const { patient } = this.#deps;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath } from "../../mount-table/mount-table.ts";
 import { type MountEntry, unescapeOctal } from "../../mount-table/mountinfo.ts";
-import { type Blocker, type InNamespace, KeptUnknown, sameNamespace } from "../../ports/evidence.ts";
+import { type Blocker, type InNamespace, PinnedUnknown, sameNamespace } from "../../ports/evidence.ts";
 import type { Evidence, Holder } from "../../ports/host-ports.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import { isAlive } from "../child/processes.ts";
@@ -136,7 +136,7 @@ export class LinuxEvidence implements Evidence {
     const unread = await each.then(
       () => undefined,
       (error: unknown) => {
-        if (error instanceof KeptUnknown) return error;
+        if (error instanceof PinnedUnknown) return error;
         throw error;
       },
     );

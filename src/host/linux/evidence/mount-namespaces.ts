@@ -1,14 +1,14 @@
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { listed } from "../../../api/values/listed.ts";
 import { messageOf } from "../../../errors.ts";
-import { KeptUnknown, NamespacesUnknown } from "../../ports/evidence.ts";
+import { NamespacesUnknown, PinnedUnknown } from "../../ports/evidence.ts";
 import { Descriptor } from "../syscall/descriptor.ts";
 import { errnoOf, ifThere, unlessGone } from "../syscall/errno.ts";
 import type { EnteringChild } from "./entered-namespace.ts";
 import { onlyReads } from "./entered-namespace.ts";
-import { type HiddenPlace, type KeptState, mostKept, type Unread, visitKept } from "./kept-namespaces.ts";
-import { isNamespace } from "./kept-places.ts";
 import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
+import { isNamespace } from "./namespace-references.ts";
+import { type HiddenPlace, mostPinned, type PinnedState, type Unread, visitPinned } from "./pinned-namespaces.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, newOnesComeTooFast, passes } from "./seen-mount.ts";
 
@@ -77,18 +77,18 @@ export async function eachMountNamespace(
 async function eachOfProcesses(asked: Asked, unlisted: string): Promise<void> {
   const seen = new Set<string>();
   let unknown: string | undefined;
-  const state: KeptState = { left: mostKept, again: new Set() };
+  const state: PinnedState = { left: mostPinned, again: new Set() };
   for (let pass = 0; pass < passes; pass++) {
     const before = seen.size;
     const { unread, readers, hidden } = await visitProcesses(asked, seen);
     if (seen.size > before) continue;
     const why = `The kernel does not list mount namespaces: ${unlisted}`;
     if (unread.size > 0) throw new NamespacesUnknown(`${unreadText(unread)}. ${why}`);
-    const kept = await visitKept({ ...asked, state, readers, hidden: [...hidden.values()], seen });
+    const kept = await visitPinned({ ...asked, state, readers, hidden: [...hidden.values()], seen });
     if (kept === "again" || seen.size > before) continue;
     if (kept.length === 0) return;
     // What keeps one may have gone just now: it is looked for once more.
-    if (unknown !== undefined) throw new KeptUnknown(`${unknown}. ${why}`, namesOf(kept));
+    if (unknown !== undefined) throw new PinnedUnknown(`${unknown}. ${why}`, namesOf(kept));
     unknown = listed(
       kept.map((one) => one.why),
       mostNamed,

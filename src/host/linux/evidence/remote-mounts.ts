@@ -1,5 +1,5 @@
 import { isLocal } from "../../mount-table/may-block.ts";
-import { KeptUnknown, NamespacesUnknown } from "../../ports/evidence.ts";
+import { NamespacesUnknown, PinnedUnknown } from "../../ports/evidence.ts";
 import { loadMountCalls } from "../syscall/mount-calls.ts";
 import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
 
@@ -22,7 +22,7 @@ export function remoteMountsSeen(each: EachNamespace = eachOfNode): Promise<Remo
 
 /** @throws VolumeError StillReferenced if a mount table cannot be read, but for one that no process is in */
 export function remoteMounts(each: EachNamespace = eachOfNode): Promise<RemoteMounts> {
-  return collected(each, KeptUnknown);
+  return collected(each, PinnedUnknown);
 }
 
 type EachNamespace = (visit: (namespace: Pick<MountNamespace, "scan">) => Promise<boolean>) => Promise<void>;
@@ -30,7 +30,7 @@ type EachNamespace = (visit: (namespace: Pick<MountNamespace, "scan">) => Promis
 const eachOfNode: EachNamespace = (visit) => eachMountNamespace(loadMountCalls(), visit);
 
 /** @param passedOver what is collected all the same if this is thrown */
-async function collected(each: EachNamespace, passedOver: typeof NamespacesUnknown | typeof KeptUnknown) {
+async function collected(each: EachNamespace, passedOver: typeof NamespacesUnknown | typeof PinnedUnknown) {
   const ids = new Set<number>();
   const devices = new Set<string>();
   await each(({ scan }) =>

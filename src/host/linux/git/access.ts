@@ -1,5 +1,5 @@
 import type { CheckOutRequest, RepositoryAccess } from "../../ports/repositories.ts";
-import { stranger } from "../child/confined.ts";
+import { sandboxUID } from "../child/confined.ts";
 import { environment } from "./commands.ts";
 
 const keyFile = "/secrets/key";
@@ -34,7 +34,7 @@ const ssh = [
   ].flatMap((option) => ["-o", option]),
 ].join(" ");
 
-/** PURE. Files that the sandbox has in memory, by their paths there, for the stranger alone to read. */
+/** PURE. Files that the sandbox has in memory, by their paths there, for the user of the sandbox alone to read. */
 export function secretFiles({ ssh, authorities }: RepositoryAccess = {}): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   if (authorities !== undefined) files.set(authoritiesFile, authorities);
@@ -42,7 +42,7 @@ export function secretFiles({ ssh, authorities }: RepositoryAccess = {}): Readon
   files.set(keyFile, ssh.key.replace(/\n*$/, "\n")); // ssh takes no key whose last line does not end
   files.set(knownHostsFile, ssh.knownHosts);
   // ssh wants its user to have a name.
-  return files.set("/etc/passwd", `stranger:x:${stranger}:${stranger}::/nonexistent:/usr/sbin/nologin\n`);
+  return files.set("/etc/passwd", `sandbox:x:${sandboxUID}:${sandboxUID}::/nonexistent:/usr/sbin/nologin\n`);
 }
 
 /**

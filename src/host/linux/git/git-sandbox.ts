@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import type { CheckOutRequest } from "../../ports/repositories.ts";
-import { stranger } from "../child/confined.ts";
+import { sandboxUID } from "../child/confined.ts";
 import { programFiles } from "../mount/program-files.ts";
 import { enterSandbox } from "../mount/sandbox.ts";
 import type { Libc } from "../syscall/libc.ts";
@@ -16,7 +16,7 @@ import { gitDirectory } from "./commands.ts";
 export function enterGitSandbox(libc: Libc, calls: SandboxCalls, { directory, access }: CheckOutRequest): void {
   const repository = `${directory}/repository`;
   mkdirSync(repository);
-  chownSync(repository, stranger, stranger);
+  chownSync(repository, sandboxUID, sandboxUID);
   chmodSync(repository, 0o711); // who starts git there needs no right to override modes
   enterSandbox(libc, calls, directory, {
     written: new Map([
@@ -24,7 +24,7 @@ export function enterGitSandbox(libc: Libc, calls: SandboxCalls, { directory, ac
       [gitDirectory, repository],
     ]),
     files: secretFiles(access),
-    owner: stranger,
+    owner: sandboxUID,
     shown: programFiles(process.argv[1] ?? ""),
   });
 }

@@ -5,8 +5,8 @@ import { confined, confiners } from "../child/confined.ts";
 import { findProgram } from "../child/find-program.ts";
 import { secretsIn } from "./access.ts";
 import { environment, fetchLimitMs, gitArguments, gitDirectory } from "./commands.ts";
-import { ShownLines } from "./shown-lines.ts";
-import { explain } from "./trouble.ts";
+import { gitError } from "./git-errors.ts";
+import { RedactedLines } from "./redacted-lines.ts";
 
 /** Of what git writes to its standard error, as much is kept. */
 const textLimit = 16 * 1024;
@@ -68,7 +68,7 @@ export class Git {
 
   #endOf(child: ChildProcessByStdio<Writable, Readable, Readable>, onLine: (line: string) => void): Promise<void> {
     let text = "";
-    const said = new ShownLines(secretsIn(this.#request.access));
+    const said = new RedactedLines(secretsIn(this.#request.access));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       const lines = said.push(chunk);
@@ -84,7 +84,7 @@ export class Git {
     child.on("close", (code, signal) => {
       text = [text, ...said.rest()].join("\n");
       if (code === 0) resolve();
-      else reject(explain(this.#request, { code, signal, text }));
+      else reject(gitError(this.#request, { code, signal, text }));
     });
     return promise;
   }

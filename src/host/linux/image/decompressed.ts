@@ -1,6 +1,6 @@
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from "node:zlib";
 import { ByteStream } from "../syscall/byte-stream.ts";
-import { damaged } from "./damaged.ts";
+import { corruptLayer } from "./corrupt-layer.ts";
 
 /** Bytes given to zlib at once. */
 const most = 65_536;
@@ -58,6 +58,6 @@ async function feed(input: ByteStream, engine: Gunzip | ZstdDecompress): Promise
 /** gzip(1) takes zeros after the last member for padding, and so do tapes. */
 async function refuseAllButZeros(input: ByteStream): Promise<void> {
   for (let piece = await input.atMost(most); piece.length > 0; piece = await input.atMost(most)) {
-    if (piece.some((byte) => byte !== 0)) throw damaged("has something after its end");
+    if (piece.some((byte) => byte !== 0)) throw corruptLayer("has something after its end");
   }
 }

@@ -11,7 +11,7 @@ import { Descriptor } from "../syscall/descriptor.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
 import type { BlobSource } from "./blob-source.ts";
-import { damaged } from "./damaged.ts";
+import { corruptLayer } from "./corrupt-layer.ts";
 import { decompressed } from "./decompressed.ts";
 import { LayerWriter } from "./layer-writer.ts";
 import { LayoutDirectory } from "./layout-directory.ts";
@@ -145,5 +145,5 @@ function isDamage(error: unknown): boolean {
 }
 
 function notWhole(digest: string): VolumeError {
-  return damaged(`(${digest}) is damaged, or has something after its end`);
+  return corruptLayer(`(${digest}) is damaged, or has something after its end`);
 }

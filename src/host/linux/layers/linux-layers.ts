@@ -5,8 +5,8 @@ import type {
   Layers,
   LogicalVolumeInfo,
   LogicalVolumeName,
-  LookedAt,
   MappedDevice,
+  ProbedDevice,
 } from "../../ports/block-layers.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../../ports/programs.ts";
 import { onNode, runOfNode } from "../child/node-tools.ts";
@@ -40,7 +40,7 @@ export class LinuxLayers implements Layers {
     return findMapped(name, `${hostRoot === "/" ? "" : hostRoot}/dev`);
   }
 
-  async formatLUKS(device: LookedAt, passphrase: Uint8Array, how: HeaderHow): Promise<void> {
+  async formatLUKS(device: ProbedDevice, passphrase: Uint8Array, how: HeaderHow): Promise<void> {
     const held = { ...known(device), stands: { contents: how.rest } };
     await this.#cryptsetup([...formatArgs(how.uuid), this.#onNode(device.path)], device.path, {
       input: passphrase,
@@ -49,7 +49,7 @@ export class LinuxLayers implements Layers {
     });
   }
 
-  async openLUKS(device: LookedAt, name: string, passphrase: Uint8Array): Promise<void> {
+  async openLUKS(device: ProbedDevice, name: string, passphrase: Uint8Array): Promise<void> {
     const args = ["open", "--type", "luks", "--key-file", "-", this.#onNode(device.path), name];
     const held = { ...known(device), stands: "anything", keeps: true } as const;
     await this.#cryptsetup(args, device.path, { input: passphrase, device: held, heavy: true });
@@ -120,7 +120,7 @@ function textOf({ volumeGroup, logicalVolume }: LogicalVolumeName): string {
   return `${volumeGroup}/${logicalVolume}`;
 }
 
-function known({ path, deviceNumber, identity }: LookedAt): LookedAt {
+function known({ path, deviceNumber, identity }: ProbedDevice): ProbedDevice {
   return { path, deviceNumber, ...(identity !== undefined && { identity }) };
 }
 

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../../errors.ts";
 import type { LogicalVolumeInfo } from "../../ports/block-layers.ts";
 import type { ProgramResult } from "../../ports/programs.ts";
-import { programWords } from "../child/program-words.ts";
+import { outputExcerpt } from "../child/output-excerpt.ts";
 
 interface Report {
   readonly report: readonly { readonly lv?: readonly { readonly [column: string]: string }[] }[];
@@ -27,7 +27,7 @@ export function parseVolumes(stdout: string): ReadonlyMap<string, LogicalVolumeI
  */
 export function lvmFailure(what: string, doing: string, { code, stdout, stderr }: ProgramResult): VolumeError {
   const said = stderr || stdout;
-  const words = programWords(said);
+  const words = outputExcerpt(said);
   const on = { kind: "LogicalVolume", name: what };
   const [group = ""] = what.split("/");
   if (/volume group "?\S*"? (not found|doesn't exist)|cannot process volume group/i.test(said)) {

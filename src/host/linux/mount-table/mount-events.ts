@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import type { MountCalls } from "../syscall/mount-calls.ts";
+import { type MountChanges, parseFanotifyEvents } from "./fanotify-events.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
-import { parseToldMounts, type ToldMounts } from "./told-mounts.ts";
 
 /** What happened to the mounts of a namespace since the last time. */
 export interface News {
@@ -66,13 +66,13 @@ export class MountEvents implements Disposable {
   }
 
   /** All that was told since the last time. */
-  take(): ToldMounts {
+  take(): MountChanges {
     const ids: number[] = [];
     let overflow = false;
     for (;;) {
       const length = this.#calls.read(this.fd, this.#buffer);
       if (length === 0) return { ids, overflow };
-      const told = parseToldMounts(this.#buffer, length);
+      const told = parseFanotifyEvents(this.#buffer, length);
       ids.push(...told.ids);
       overflow ||= told.overflow;
     }

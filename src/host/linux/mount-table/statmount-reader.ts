@@ -6,10 +6,10 @@ import { differenceOf, parseMountinfo } from "../../mount-table/mountinfo.ts";
 import type { MountQueries } from "../syscall/mount-calls.ts";
 import type { Announcer } from "./mount-events.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
-import { type Change, StatedMounts, type StatedMountsDeps } from "./stated-mounts.ts";
+import { type Change, StatmountTable, type StatmountTableDeps } from "./statmount-table.ts";
 
 /** Dependencies of keeping a mount table current by fanotify and statmount(2). */
-export interface StatmountReaderDeps extends StatedMountsDeps {
+export interface StatmountReaderDeps extends StatmountTableDeps {
   readonly clock: Pick<Clock, "monotonic">;
   readonly calls: Pick<MountQueries, "statmount" | "listmount">;
   readonly announcer: Announcer;
@@ -28,7 +28,7 @@ export class StatmountReader implements MountReader {
   overflows = 0;
   optionChanges = 0;
   readonly #deps: StatmountReaderDeps;
-  readonly #mounts: StatedMounts;
+  readonly #mounts: StatmountTable;
   readonly #recheck = new Set<number>();
   /** The last table that was what mountinfo showed, and the checksum of that text. */
   #agreed: { readonly table: MountTable; readonly digest: number } | undefined;
@@ -41,7 +41,7 @@ export class StatmountReader implements MountReader {
 
   constructor(deps: StatmountReaderDeps) {
     this.#deps = deps;
-    this.#mounts = new StatedMounts(deps);
+    this.#mounts = new StatmountTable(deps);
   }
 
   /** The share of mounts about which mountinfo has to be asked. */

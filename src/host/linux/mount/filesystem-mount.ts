@@ -29,7 +29,7 @@ const withoutWrites = ["ro", "rescue=nologreplay"];
 function createBtrfs(libc: Libc, request: FilesystemMount, { deviceNumber }: { deviceNumber: string }): Descriptor {
   const mount = create(libc, request);
   try {
-    refuseStrangeMembers("/sys", request.source, deviceNumber);
+    refuseForeignMembers("/sys", request.source, deviceNumber);
     return mount;
   } catch (error) {
     mount[Symbol.dispose]();
@@ -170,7 +170,7 @@ const mostMembersNamed = 8;
  * @param sys /sys, or a made tree
  * @throws VolumeError FilesystemUnsupported
  */
-export function refuseStrangeMembers(sys: string, source: string, deviceNumber: string): void {
+export function refuseForeignMembers(sys: string, source: string, deviceNumber: string): void {
   const name = basename(realpathSync(`${sys}/dev/block/${deviceNumber}`));
   const mounted = (ifThere(() => readdirSync(`${sys}/fs/btrfs`)) ?? []).map(
     (uuid) => `${sys}/fs/btrfs/${uuid}/devices`,

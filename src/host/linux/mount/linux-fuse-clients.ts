@@ -9,8 +9,8 @@ import { askChild, runProgram } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findProgram } from "../child/find-program.ts";
 import { staysMark } from "../child/leave-cgroup.ts";
+import { outputExcerpt } from "../child/output-excerpt.ts";
 import { isAlive } from "../child/processes.ts";
-import { programWords } from "../child/program-words.ts";
 import { ifThere, unlessGone } from "../syscall/errno.ts";
 
 /** Milliseconds that a client which was killed has to end: it writes nothing then, but gives back its memory. */
@@ -49,7 +49,7 @@ export class LinuxClients implements Clients {
         this.warnOf(stderr, client, mount.source);
         return client;
       }
-      const words = (await this.lastWords(log)) || programWords(stderr) || `${program} ended with ${code}`;
+      const words = (await this.lastWords(log)) || outputExcerpt(stderr) || `${program} ended with ${code}`;
       const on = { kind: "Server", name: mount.source };
       throw new VolumeError("ServerUnreachable", "transient", `mounting ${mount.source}: ${words}`, { on });
     } catch (error) {

@@ -6,10 +6,10 @@ import type { Programs } from "../../ports/programs.ts";
 import type { ChildProcessID } from "../../ports/types.ts";
 import { askChild, refusalOf, runProgram } from "../child/child-reply.ts";
 import type { ChildResult } from "../child/child-runner.ts";
+import { isExpectedDevice } from "../child/expected-device.ts";
 import { findProgram } from "../child/find-program.ts";
 import { staysMark } from "../child/leave-cgroup.ts";
-import { isMeant } from "../child/meant-device.ts";
-import { programWords } from "../child/program-words.ts";
+import { outputExcerpt } from "../child/output-excerpt.ts";
 import type { ClientsDeps, LinuxClients } from "../mount/linux-fuse-clients.ts";
 import { loadModule } from "./load-module.ts";
 import { nbdProgram as program } from "./nbd-clients.ts";
@@ -41,7 +41,7 @@ export class LinuxNBD implements NBDImages {
   }
 
   async deviceOf(cookie: string): Promise<string | undefined> {
-    const disk = disks().find((name) => isMeant({ file: backendOf(name), text: cookie }));
+    const disk = disks().find((name) => isExpectedDevice({ file: backendOf(name), text: cookie }));
     return disk === undefined ? undefined : `/dev/${disk}`;
   }
 
@@ -101,7 +101,7 @@ export class LinuxNBD implements NBDImages {
     const args = ["--archive", "--no-clobber", "--", ...missing.map((name) => `${hostRoot}/dev/${name}`), "/dev"];
     const { code, stderr } = await runProgram(runner, { kind: "exec", file: findProgram("cp"), args }, operation);
     if (code === 0) return;
-    const message = `the agent's container gets no ${missing[0]} of the node in its /dev: ${programWords(stderr)}`;
+    const message = `the agent's container gets no ${missing[0]} of the node in its /dev: ${outputExcerpt(stderr)}`;
     throw new VolumeError("SetUpFailed", "transient", message);
   }
 
@@ -121,7 +121,7 @@ export class LinuxNBD implements NBDImages {
 export function notDisconnected(device: string, result: ChildResult): VolumeError | undefined {
   const refused = refusalOf(result);
   if (result.code === 0 || refused?.reason === "DeviceBusy") return undefined;
-  const words = refused?.message ?? (programWords(result.stderr) || `${program} ended with ${result.code}`);
+  const words = refused?.message ?? (outputExcerpt(result.stderr) || `${program} ended with ${result.code}`);
   const message = `${device} was not taken away: ${words}`;
   return new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: device } });
 }

@@ -3,10 +3,10 @@ import { VolumeError } from "../../../errors.ts";
 import type { RBDDevice, RBDDevices, RBDMapping } from "../../ports/ceph.ts";
 import type { OperationContext } from "../../ports/host-ports.ts";
 import type { Programs } from "../../ports/programs.ts";
-import type { MeantDevice } from "../child/child-protocol.ts";
+import type { ExpectedDevice } from "../child/child-protocol.ts";
 import { askChild, broke, errorOf, isKnown } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
-import { isMeant } from "../child/meant-device.ts";
+import { isExpectedDevice } from "../child/expected-device.ts";
 import { unlessGone } from "../syscall/errno.ts";
 import { loadModule } from "./load-module.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
@@ -33,7 +33,7 @@ export class LinuxRBD implements RBDDevices {
 
   async find({ text }: RBDMapping): Promise<RBDDevice | undefined> {
     const ids = unlessGone(() => readdirSync(`${this.#bus}/devices`)) ?? [];
-    const id = ids.find((each) => isMeant({ file: this.#infoOf(each), text }));
+    const id = ids.find((each) => isExpectedDevice({ file: this.#infoOf(each), text }));
     return id === undefined ? undefined : { id, path: `/dev/rbd${id}` };
   }
 
@@ -57,7 +57,7 @@ export class LinuxRBD implements RBDDevices {
   }
 
   /** In a child: the kernel answers when the cluster does. @returns name of the errno, if it was refused */
-  async #write(name: string, text: string, mapping: RBDMapping, meant?: MeantDevice): Promise<string | undefined> {
+  async #write(name: string, text: string, mapping: RBDMapping, meant?: ExpectedDevice): Promise<string | undefined> {
     const file = `${this.#bus}/${name}`;
     const waitsFor = clusterOf(monitorsIn(mapping.text), mapping.image, file);
     const request = { kind: "rbd", file, text, ...(meant && { meant }) } as const;

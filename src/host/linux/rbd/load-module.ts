@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
 import type { Programs } from "../../ports/programs.ts";
 import { findOfNode } from "../child/node-tools.ts";
-import { programWords } from "../child/program-words.ts";
+import { outputExcerpt } from "../child/output-excerpt.ts";
 
 /**
  * By the node's own modprobe: the modules are the node's.
@@ -17,7 +17,7 @@ export async function loadModule(programs: Programs, name: string, shows: string
   if (modprobe !== undefined) {
     const { code, stderr } = await programs.run(modprobe, [name]);
     if (existsSync(shows)) return;
-    said = `modprobe ${name} ended with ${code}: ${programWords(stderr) || `there is no ${shows}`}`;
+    said = `modprobe ${name} ended with ${code}: ${outputExcerpt(stderr) || `there is no ${shows}`}`;
   }
   const message = `the node's kernel has no ${what} (${said}): load its module ${name} there, install it first if it is missing, or use another kernel`;
   throw new VolumeError("FilesystemUnsupported", "final", message);

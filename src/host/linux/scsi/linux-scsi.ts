@@ -6,7 +6,7 @@ import type { RemovedDisk, RequestOf } from "../child/child-protocol.ts";
 import { askChild, errorOf, isKnown } from "../child/child-reply.ts";
 import type { ChildRunner } from "../child/child-runner.ts";
 import { findOfNode } from "../child/node-tools.ts";
-import { programWords } from "../child/program-words.ts";
+import { outputExcerpt } from "../child/output-excerpt.ts";
 import { bootID } from "../syscall/proc.ts";
 import { readScsi } from "./scsi-tree.ts";
 
@@ -96,7 +96,7 @@ export class LinuxScsi implements Scsi {
       const { code, stdout, stderr } = await this.#programs.run(path, args);
       const text = `${stdout}\n${stderr}`.trim();
       // multipathd answers `fail` to its client, which ends well.
-      return code === 0 && !/^(fail|timeout)/m.test(stdout) ? undefined : `exit ${code}: ${programWords(text)}`;
+      return code === 0 && !/^(fail|timeout)/m.test(stdout) ? undefined : `exit ${code}: ${outputExcerpt(text)}`;
     }
     if (optional) return undefined;
     const message = `${program} is not on the node, which has a multipath map: install multipath-tools there`;

@@ -3,7 +3,7 @@ import type { Cluster } from "../../../../src/cli/cluster.ts";
 import type { Context } from "../../../../src/cli/command.ts";
 import { drainedCommand } from "../../../../src/cli/commands/drained.ts";
 import { waitCommand } from "../../../../src/cli/commands/wait.ts";
-import { told } from "../../../../src/cli/told.ts";
+import { errorText } from "../../../../src/cli/error-text.ts";
 import { apiErrorOf } from "../../../../src/kube/client/api-error.ts";
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
 import { type Transport, TransportError } from "../../../../src/kube/client/transport.ts";
@@ -109,19 +109,19 @@ describe("kubectl nvi drained", () => {
   });
 });
 
-describe("told", () => {
+describe("errorText", () => {
   const notServed = (path: string) => apiErrorOf({ status: 404, body: "404 page not found" }, `GET ${path}`);
 
   it("says that the operator is not installed where its kinds are not served", () => {
-    expect(told(notServed("/apis/nodevolume.dev/v1alpha1/nodevolumeintents"))).to.match(
+    expect(errorText(notServed("/apis/nodevolume.dev/v1alpha1/nodevolumeintents"))).to.match(
       /^node-volume-operator is not installed: the cluster has no nodevolumeintents \(v1alpha1\)\n→ .*kubectl get crd/,
     );
-    expect(told(notServed("/apis/storage.k8s.io/v1/csinodes"))).to.include("404");
+    expect(errorText(notServed("/apis/storage.k8s.io/v1/csinodes"))).to.include("404");
   });
 
   it("says which server cannot be reached, and what to do", () => {
     const error = new TransportError("GET /x: late", { cause: new Error("no answer within 30 s") });
-    expect(told(error, "https://192.0.2.1:6443")).to.equal(
+    expect(errorText(error, "https://192.0.2.1:6443")).to.equal(
       "the cluster cannot be reached: no answer within 30 s (https://192.0.2.1:6443)\n→ Check the API server: kubectl get --raw /readyz. What is mounted on the nodes stays.",
     );
   });

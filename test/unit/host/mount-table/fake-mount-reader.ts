@@ -1,7 +1,7 @@
 import type { Compared, MountReader } from "../../../../src/host/mount-table/mount-reader.ts";
 import { MountTable } from "../../../../src/host/mount-table/mount-table.ts";
 import type { MountTier } from "../../../../src/host/mount-table/mount-table-source.ts";
-import { KeptMountTable } from "../../../../src/host/mount-table/watched-mount-table.ts";
+import { WatchedMountTable } from "../../../../src/host/mount-table/watched-mount-table.ts";
 import { entry } from "../../../lib/builders/mount-entries.ts";
 import { virtualSystem } from "../../kube/virtual-system.ts";
 
@@ -62,7 +62,7 @@ export function kept(
   const readers: FakeReader[] = [];
   const wakes: { reader: MountReader; onChange: () => void; cancelled: boolean }[] = [];
   const missing = new Set(given.missing);
-  const table = new KeptMountTable({
+  const table = new WatchedMountTable({
     system,
     name: "self",
     tiers: given.tiers ?? allTiers,

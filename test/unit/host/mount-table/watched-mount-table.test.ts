@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { kept } from "./fake-mount-reader.ts";
 
-describe("KeptMountTable", () => {
+describe("WatchedMountTable", () => {
   it("takes the best way that can be had, and says in the log which, and why not the others", async () => {
     const { table, system } = kept({ missing: ["fanotify"] });
     await table.read();

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
 import {
   controllerSentence,
-  lookAtPolicies,
+  inspectPolicies,
   policyBindings,
   policySentence,
 } from "../../../../src/kube/policies/policies.ts";
@@ -35,20 +35,20 @@ function defaulted(rules: Rules): Rules {
   return { ...rules, spec };
 }
 
-describe("lookAtPolicies", () => {
+describe("inspectPolicies", () => {
   function story(change: (rules: Rules) => Rules | undefined = (rules) => rules) {
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
     applyPolicies(api, change);
-    const findings = async (accepted?: Parameters<typeof lookAtPolicies>[2]) => {
+    const findings = async (accepted?: Parameters<typeof inspectPolicies>[2]) => {
       const client = createKubeClient({ transport: api, fieldManager: "test" });
-      const found = lookAtPolicies(client, policyBindings, accepted);
+      const found = inspectPolicies(client, policyBindings, accepted);
       found.catch(() => {});
       await system.advance(1_000);
       return (await found).findings;
     };
     /** What is said, or the error that says nothing. */
-    const look = (accepted?: Parameters<typeof lookAtPolicies>[2]) =>
+    const look = (accepted?: Parameters<typeof inspectPolicies>[2]) =>
       findings(accepted).then(policySentence, (error: Error) => error.name);
     return { api, look, findings };
   }

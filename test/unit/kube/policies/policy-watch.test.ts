@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { PolicyChange } from "../../../../src/kube/policies/follow-policies.ts";
-import type { PolicyLook } from "../../../../src/kube/policies/policies.ts";
+import type { PolicyInspection } from "../../../../src/kube/policies/policies.ts";
 import { createPolicyWatch } from "../../../../src/kube/policies/policy-watch.ts";
 import { virtualSystem } from "../virtual-system.ts";
 
@@ -176,7 +176,7 @@ describe("createPolicyWatch", () => {
 
     it("is not known after a look during which something has changed", async () => {
       const system = virtualSystem();
-      const answers: ((found: PolicyLook) => void)[] = [];
+      const answers: ((found: PolicyInspection) => void)[] = [];
       const right = { findings: [], agents: "same" };
       let changed = (_: PolicyChange) => {};
       const watch = createPolicyWatch({

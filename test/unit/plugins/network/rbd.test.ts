@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../../src/errors.ts";
-import { shownText } from "../../../../src/host/linux/child/meant-device.ts";
+import { shownText } from "../../../../src/host/linux/child/expected-device.ts";
 import { addedText, codeOf, refusal } from "../../../../src/host/linux/rbd/rbd-text.ts";
 import type { RBDDevices } from "../../../../src/host/ports/ceph.ts";
 import type { TearDownContext } from "../../../../src/plugins/api/teardown.ts";

@@ -1,4 +1,4 @@
-import { damaged } from "../damaged.ts";
+import { corruptLayer } from "../corrupt-layer.ts";
 import { utf8 } from "./tar-fields.ts";
 
 /** What an extended header says of the entry after it, by key. */
@@ -22,7 +22,7 @@ export function readPax(text: Buffer): Pax {
     const end = at + (/^[0-9]{1,9}$/.test(digits) ? Number(digits) : 0);
     const equals = text.indexOf(0x3d, space + 1);
     if (end > text.length || equals <= space + 1 || equals >= end || text[end - 1] !== 0x0a) {
-      throw damaged("has a header that cannot be read");
+      throw corruptLayer("has a header that cannot be read");
     }
     const key = text.toString("latin1", space + 1, equals);
     const value = text.subarray(equals + 1, end - 1);
@@ -30,7 +30,7 @@ export function readPax(text: Buffer): Pax {
       if (value.length === 0) records.delete(key);
       else records.set(key, utf8(value));
     } else if (pieces.includes(key)) {
-      if (key !== pieces[map.length % 2]) throw damaged("has a map of a sparse file that cannot be read");
+      if (key !== pieces[map.length % 2]) throw corruptLayer("has a map of a sparse file that cannot be read");
       map.push(utf8(value));
     }
     at = end;

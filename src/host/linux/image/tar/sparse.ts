@@ -1,5 +1,5 @@
 import type { ByteStream } from "../../syscall/byte-stream.ts";
-import { damaged } from "../damaged.ts";
+import { corruptLayer } from "../corrupt-layer.ts";
 import type { Pax } from "./pax.ts";
 import { inRange, numberIn, whole } from "./tar-fields.ts";
 
@@ -34,7 +34,7 @@ export async function readSparse(
 ): Promise<Sparse | undefined> {
   if (header[156] === 0x53) {
     if (header.toString("latin1", 257, 263) !== "ustar ")
-      throw damaged("has a sparse file in a header that is not GNU tar's");
+      throw corruptLayer("has a sparse file in a header that is not GNU tar's");
     const numbers = await oldMap(header, bytes);
     return checked(numberIn(header, 483, 12), numbers, stored);
   }
@@ -47,7 +47,7 @@ export async function readSparse(
     return checked(size, numbers, stored - taken);
   }
   if (![".", "0.0", "0.1"].includes(version))
-    throw damaged(`has a sparse file of the format ${version}, which is not known`);
+    throw corruptLayer(`has a sparse file of the format ${version}, which is not known`);
   return checked(size, map === undefined ? [] : map.split(",").map(whole), stored);
 }
 
@@ -62,7 +62,7 @@ async function oldMap(header: Buffer, bytes: ByteStream): Promise<bigint[]> {
     const next = await bytes.whole(block);
     take(next, 0, 21);
     more = next[504] !== 0;
-    if (numbers.length > largestMap / 12) throw damaged("has a map of a sparse file that is too large");
+    if (numbers.length > largestMap / 12) throw corruptLayer("has a map of a sparse file that is too large");
   }
   return numbers;
 }
@@ -81,7 +81,7 @@ async function mapBefore(bytes: ByteStream, stored: number): Promise<{ numbers: 
       return { numbers: numbers.slice(1, 1 + 2 * Number(pairs)), taken };
     }
   }
-  throw damaged("has a map of a sparse file that cannot be read");
+  throw corruptLayer("has a map of a sparse file that cannot be read");
 }
 
 function checked(realSize: bigint, numbers: readonly bigint[], stored: number): Sparse {
@@ -92,12 +92,13 @@ function checked(realSize: bigint, numbers: readonly bigint[], stored: number): 
   for (let index = 0; index < numbers.length; index += 2) {
     const [at, length] = [numbers[index], numbers[index + 1]].map((value) => inRange(value ?? -1n, size, "sparse"));
     if (at === undefined || length === undefined || at < end || length > size - at) {
-      throw damaged("has a sparse file whose pieces are not one after the other");
+      throw corruptLayer("has a sparse file whose pieces are not one after the other");
     }
     end = at + length;
     sum += length;
     pieces.push({ at, length });
   }
-  if (sum !== stored) throw damaged(`has a sparse file whose pieces are ${sum} bytes, not the ${stored} that it has`);
+  if (sum !== stored)
+    throw corruptLayer(`has a sparse file whose pieces are ${sum} bytes, not the ${stored} that it has`);
   return { size, pieces, stored };
 }

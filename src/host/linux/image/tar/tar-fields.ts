@@ -1,5 +1,5 @@
 import { printable } from "../../../../api/values/printable.ts";
-import { damaged } from "../damaged.ts";
+import { corruptLayer } from "../corrupt-layer.ts";
 
 /** PURE. Fields of headers of tar and values of pax. What is not as it should be is thrown as ContentRefused. */
 
@@ -8,20 +8,20 @@ export function numberIn(header: Buffer, at: number, length: number): bigint {
   const field = header.subarray(at, at + length);
   if (((field[0] ?? 0) & 0x80) !== 0) return BigInt.asIntN(8 * length - 1, BigInt(`0x${field.toString("hex")}`));
   const [, digits] = /^[ \0]*([0-7]*)(?:[ \0].*)?$/s.exec(field.toString("latin1")) ?? [];
-  if (digits === undefined) throw damaged("has a number that cannot be read");
+  if (digits === undefined) throw corruptLayer("has a number that cannot be read");
   return digits === "" ? 0n : BigInt(`0o${digits}`);
 }
 
 /** A whole number of pax, in decimal digits. */
 export function whole(text: string): bigint {
-  if (!/^-?[0-9]{1,32}$/.test(text)) throw damaged("has a number that cannot be read");
+  if (!/^-?[0-9]{1,32}$/.test(text)) throw corruptLayer("has a number that cannot be read");
   return BigInt(text);
 }
 
 /** From 0 on. */
 export function inRange(value: bigint, most: number, what: string): number {
   if (value >= 0n && value <= BigInt(most)) return Number(value);
-  throw damaged(`has a number that is out of range (${what} ${value})`);
+  throw corruptLayer(`has a number that is out of range (${what} ${value})`);
 }
 
 const second = 1_000_000_000n;
@@ -31,7 +31,7 @@ const seconds = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 /** A time of pax, in seconds with or without a fraction. @returns nanoseconds since 1970 */
 export function timeOf(text: string): bigint {
   const [, sign, digits, fraction = ""] = /^(-?)([0-9]{1,32})(?:\.([0-9]*))?$/.exec(text) ?? [];
-  if (digits === undefined) throw damaged("has a time that cannot be read");
+  if (digits === undefined) throw corruptLayer("has a time that cannot be read");
   const nanoseconds = nanosecondsOf(BigInt(digits)) + BigInt(fraction.slice(0, 9).padEnd(9, "0"));
   return sign === "-" ? -nanoseconds : nanoseconds;
 }
@@ -42,7 +42,7 @@ export function timeOf(text: string): bigint {
  */
 export function nanosecondsOf(time: bigint): bigint {
   if (time >= seconds.least && time <= seconds.most) return time * second;
-  throw damaged("has a time that is out of range");
+  throw corruptLayer("has a time that is out of range");
 }
 
 /** Text up to the first NUL. */
@@ -59,5 +59,5 @@ export function textIn(bytes: Buffer, at: number, length: number): string {
 export function utf8(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (Buffer.from(text, "utf8").equals(bytes)) return text;
-  throw damaged(`has a name that is not UTF-8: ${printable(text).slice(0, 128)}`);
+  throw corruptLayer(`has a name that is not UTF-8: ${printable(text).slice(0, 128)}`);
 }

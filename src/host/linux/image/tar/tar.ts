@@ -1,5 +1,5 @@
 import type { ByteStream } from "../../syscall/byte-stream.ts";
-import { damaged } from "../damaged.ts";
+import { corruptLayer } from "../corrupt-layer.ts";
 import { type Pax, readPax } from "./pax.ts";
 import { readSparse } from "./sparse.ts";
 import { inRange, nanosecondsOf, numberIn, textIn, timeOf, whole } from "./tar-fields.ts";
@@ -68,7 +68,7 @@ export async function readTar(
       continue;
     }
     const kind = kinds.get(type);
-    if (kind === undefined) throw damaged(`has an entry of the type ${JSON.stringify(type)}, which is not known`);
+    if (kind === undefined) throw corruptLayer(`has an entry of the type ${JSON.stringify(type)}, which is not known`);
     await readEntry(header, kind, ahead, bytes, each);
     ahead = {};
   }
@@ -84,19 +84,19 @@ async function nextHeader(bytes: ByteStream): Promise<Buffer | undefined> {
   }
   const next = await bytes.block(block);
   if (next === undefined || next.every((byte) => byte === 0)) return undefined;
-  throw damaged("has a block of zeros between its entries");
+  throw corruptLayer("has a block of zeros between its entries");
 }
 
 /** A header of its own size, whatever the one before it says of the entry that comes. */
 async function withHeader(ahead: Ahead, type: string, header: Buffer, bytes: ByteStream): Promise<Ahead> {
   const size = inRange(numberIn(header, 124, 12), Number.MAX_SAFE_INTEGER, "size");
-  if (size > largestHeader) throw damaged("has a header that is too large");
+  if (size > largestHeader) throw corruptLayer("has a header that is too large");
   const text = size === 0 ? Buffer.alloc(0) : await bytes.whole(size);
   await skip(bytes, padding(size));
   if (type === "g") return ahead;
   if (type === "L") return { ...ahead, path: textIn(text, 0, text.length) };
   if (type === "K") return { ...ahead, target: textIn(text, 0, text.length) };
-  if (ahead.pax !== undefined) throw damaged("has two extended headers for one entry");
+  if (ahead.pax !== undefined) throw corruptLayer("has two extended headers for one entry");
   return { ...ahead, pax: readPax(text) };
 }
 
@@ -167,7 +167,7 @@ function refuseDamage(header: Buffer): void {
     signed += counts > 127 ? counts - 256 : counts;
   }
   const sum = numberIn(header, 148, 8);
-  if (sum !== BigInt(unsigned) && sum !== BigInt(signed)) throw damaged("has an entry whose checksum is wrong");
+  if (sum !== BigInt(unsigned) && sum !== BigInt(signed)) throw corruptLayer("has an entry whose checksum is wrong");
 }
 
 function padding(size: number): number {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { copiesOf } from "../../../../../src/agent/executor/csi/still-used.ts";
 import type { ActionContext } from "../../../../../src/agent/executor/operation-context.ts";
 import { MountTable } from "../../../../../src/host/mount-table/mount-table.ts";
-import { type Holder, KeptUnknown } from "../../../../../src/host/ports/evidence.ts";
+import { type Holder, PinnedUnknown } from "../../../../../src/host/ports/evidence.ts";
 import { entry } from "../../../../lib/builders/mount-entries.ts";
 
 describe("copies of what a driver published", () => {
@@ -13,7 +13,7 @@ describe("copies of what a driver published", () => {
       return { pid: 9, command: "x", mountPoint: path, namespace, ...more };
     };
     const all = [at("mnt:[1]", { onNode: true, private: true }), at("mnt:[2]"), at("mnt:[3]", { private: true })];
-    const unread = new KeptUnknown("a file keeps mnt:[7]", ["mnt:[7]"]);
+    const unread = new PinnedUnknown("a file keeps mnt:[7]", ["mnt:[7]"]);
     const fake = (mountedOn: () => Promise<readonly Holder[]>) =>
       ({ host: { mountTable: { read: async () => table }, evidence: { mountedOn } } }) as unknown as ActionContext;
     const of = (holders: readonly Holder[]) => holders.map(({ namespace }) => namespace);
@@ -29,8 +29,8 @@ describe("copies of what a driver published", () => {
       fake(() => Promise.reject(unread.beside(all))),
       path,
     ).catch((thrown: unknown) => thrown);
-    expect(error).to.be.an.instanceOf(KeptUnknown);
-    expect(of((error as KeptUnknown).holders)).to.deep.equal(["mnt:[3]"]);
-    expect((error as KeptUnknown).namespaces).to.deep.equal(["mnt:[7]"]);
+    expect(error).to.be.an.instanceOf(PinnedUnknown);
+    expect(of((error as PinnedUnknown).holders)).to.deep.equal(["mnt:[3]"]);
+    expect((error as PinnedUnknown).namespaces).to.deep.equal(["mnt:[7]"]);
   });
 });

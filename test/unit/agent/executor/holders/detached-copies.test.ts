@@ -5,8 +5,8 @@ import { VolumeError } from "../../../../../src/errors.ts";
 import {
   type Holder,
   type InNamespace,
-  KeptUnknown,
   NamespacesUnknown,
+  PinnedUnknown,
   sameNamespace,
 } from "../../../../../src/host/ports/evidence.ts";
 import { wanted } from "../../../../lib/builders/plan-world.ts";
@@ -61,14 +61,14 @@ describe("copies of a pod's bind that go with its mount point", () => {
   });
 
   it("are waited for until the namespaces are gone that could not be read, where their names are known", async () => {
-    const unread = new KeptUnknown("the file /a keeps mnt:[7]", ["mnt:[7]"], [first, node]);
+    const unread = new PinnedUnknown("the file /a keeps mnt:[7]", ["mnt:[7]"], [first, node]);
     const look = () => Promise.reject(unread);
     const { phase, copies } = await released(look, [{ namespace: "mnt:[7]", namespaceID: "9" }]);
     const known = { namespace: "mnt:[1]", namespaceID: "5", path };
     expect([phase, copies]).to.deep.equal(["tearDown", [known, { namespace: "mnt:[7]", path }]]);
     expect((await released(look, [first])).phase, "what others had counts, too").to.equal("tearDown");
     expect((await released(look)).phase).to.equal("released");
-    const any = new KeptUnknown("descriptor 3 of process 9 may keep one");
+    const any = new PinnedUnknown("descriptor 3 of process 9 may keep one");
     expect((await released(() => Promise.reject(any))).copies).to.deep.equal([{ path }]);
   });
 

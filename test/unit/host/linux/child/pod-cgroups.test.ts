@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { besidePods, cgroupsIn, isInOtherPod } from "../../../../../src/host/linux/child/pod-cgroups.ts";
+import { cgroupNextToPods, cgroupsIn, isInOtherPod } from "../../../../../src/host/linux/child/pod-cgroups.ts";
 
-describe("besidePods", () => {
+describe("cgroupNextToPods", () => {
   for (const [path, beside] of [
     ["/kubepods/besteffort/pod1-2/abc", "/nodevolume"],
     [
@@ -23,7 +23,7 @@ describe("besidePods", () => {
     ["/", undefined],
   ] as const) {
     it(`of ${path} is ${beside}`, () => {
-      expect(besidePods(path)).to.equal(beside);
+      expect(cgroupNextToPods(path)).to.equal(beside);
     });
   }
 });

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../../../../hack/lib/silent-log.ts";
 import type { EnteringChild } from "../../../../../src/host/linux/evidence/entered-namespace.ts";
+import { visitProcesses } from "../../../../../src/host/linux/evidence/mount-namespaces.ts";
+import type { NamespaceReference } from "../../../../../src/host/linux/evidence/namespace-references.ts";
 import {
-  type KeptVisit,
-  mostKept,
+  mostPinned,
   openNamespace,
+  type PinnedVisit,
   type Unread,
   visitPlaces,
-} from "../../../../../src/host/linux/evidence/kept-namespaces.ts";
-import type { KeptPlace } from "../../../../../src/host/linux/evidence/kept-places.ts";
-import { visitProcesses } from "../../../../../src/host/linux/evidence/mount-namespaces.ts";
+} from "../../../../../src/host/linux/evidence/pinned-namespaces.ts";
 import { AT_STATX_DONT_SYNC, RESOLVE } from "../../../../../src/host/linux/syscall/constants.ts";
 import { Errno, errnoOf } from "../../../../../src/host/linux/syscall/errno.ts";
 import { loadLibc } from "../../../../../src/host/linux/syscall/libc.ts";
@@ -36,7 +36,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  function file(path: string, mayHang = false): KeptPlace {
+  function file(path: string, mayHang = false): NamespaceReference {
     return { path, way: { root, mayHang: () => mayHang }, what: "the file" };
   }
 
@@ -103,8 +103,8 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
 
   it("is in use beyond what one look enters, and no child is started for more", async () => {
     const name = readlinkSync(own);
-    const visited = (left: number, place: KeptPlace = { path: own, what: "a descriptor", name }) => {
-      const kept: KeptVisit = {
+    const visited = (left: number, place: NamespaceReference = { path: own, what: "a descriptor", name }) => {
+      const kept: PinnedVisit = {
         calls,
         entering: by("/bin/sh", "-c", "read request; echo no >&2"),
         state: { left, again: new Set() },
@@ -116,7 +116,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
     };
     expect(await visited(1)).to.deep.equal([`a descriptor keeps ${name}: a child process could not enter it: no`]);
     const [why, ...others] = await visited(0);
-    expect(why).to.equal(`a descriptor keeps ${name}: more than ${mostKept} without a process are not checked`);
+    expect(why).to.equal(`a descriptor keeps ${name}: more than ${mostPinned} without a process are not checked`);
     expect(others).to.deep.equal([]);
     expect(await visited(0, { path: own, what: "a descriptor" }), "by its name").to.deep.equal([why]);
     expect(await visited(0, file("/a/kept")), "what is none").to.deep.equal([]);
@@ -124,10 +124,10 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
 
   it("is in use as long as it is not read, though what leads to it was", async () => {
     const visited: string[] = [];
-    const kept: KeptVisit = {
+    const kept: PinnedVisit = {
       calls,
       entering: by("/bin/sh", "-c", "read request; echo there; read end"), // it is in our own namespace already
-      state: { left: mostKept, again: new Set() },
+      state: { left: mostPinned, again: new Set() },
       readers: new Map(),
       seen: new Set(),
       visit: async ({ name }) => visited.push(name) > 0,

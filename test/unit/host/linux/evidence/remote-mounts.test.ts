@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { remoteMounts, remoteMountsSeen } from "../../../../../src/host/linux/evidence/remote-mounts.ts";
-import { KeptUnknown, NamespacesUnknown } from "../../../../../src/host/ports/evidence.ts";
+import { NamespacesUnknown, PinnedUnknown } from "../../../../../src/host/ports/evidence.ts";
 
 type Each = NonNullable<Parameters<typeof remoteMounts>[0]>;
 
@@ -39,7 +39,7 @@ describe("mounts of file systems that may hang", () => {
   });
 
   it("are what processes show for any proof: a namespace that none of them is in, and cannot be read, holds up no disk", async () => {
-    const { ids } = await remoteMounts(failing(new KeptUnknown("the file /run/kept keeps mnt:[1]")));
+    const { ids } = await remoteMounts(failing(new PinnedUnknown("the file /run/kept keeps mnt:[1]")));
     expect([...ids]).to.deep.equal([2]);
   });
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
-import { refuseStrangeMembers } from "../../../../../src/host/linux/mount/filesystem-mount.ts";
+import { refuseForeignMembers } from "../../../../../src/host/linux/mount/filesystem-mount.ts";
 
 /** A tree that is made, not sysfs: places as Linux 6.18 has them. */
 describe("the devices that the kernel has mounted a btrfs of", () => {
@@ -34,7 +34,7 @@ describe("the devices that the kernel has mounted a btrfs of", () => {
   /** Why the one on this disk is not taken. */
   function refusal(name: string): string | undefined {
     try {
-      refuseStrangeMembers(sys, `/dev/${name}`, numbers[name] ?? "");
+      refuseForeignMembers(sys, `/dev/${name}`, numbers[name] ?? "");
       return undefined;
     } catch (error) {
       return (error as Error).message.split(":")[0];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { ChildRequest } from "../../../../../src/host/linux/child/child-protocol.ts";
 import type { ChildOptions } from "../../../../../src/host/linux/child/child-runner.ts";
-import { writeOf } from "../../../../../src/host/linux/child/meant-device.ts";
+import { writeOf } from "../../../../../src/host/linux/child/expected-device.ts";
 import { LinuxRBD } from "../../../../../src/host/linux/rbd/linux-rbd.ts";
 import { addedText } from "../../../../../src/host/linux/rbd/rbd-text.ts";
 import type { OperationContext } from "../../../../../src/host/ports/host-ports.ts";

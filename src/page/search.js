@@ -12,7 +12,7 @@ const pauseMs = 200;
 /** Milliseconds until the same is looked for once more: each search looks at every volume of the cluster. */
 const againMs = 10_000;
 
-export function createFound() {
+export function createSearch() {
   const section = byId("found");
   let wanted = "";
   let timer = 0;

@@ -5,7 +5,7 @@ const most = 512;
  * PURE. What a program said of its failure: whole lines from the beginning and from the end, as the cause stands first
  * (mkfs.xfs, an error of Node.js) or last. How it is called (`Usage: …`, up to the next blank line) is left out.
  */
-export function programWords(text: string): string {
+export function outputExcerpt(text: string): string {
   const said = text.trim();
   const cause = said.replace(/^usage:.*(?:\n.*\S.*)*/gim, "").trim();
   const words = cause === "" ? said : cause;

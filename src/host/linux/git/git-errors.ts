@@ -13,10 +13,10 @@ export interface GitFailure {
   readonly text: string;
 }
 
-type Explain = (request: CheckOutRequest, said: string) => VolumeError;
+type Cause = (request: CheckOutRequest, said: string) => VolumeError;
 
 /** What git says when, first come first served. Its texts are those of LC_ALL=C, and the server may add to them. */
-const causes: readonly (readonly [RegExp, Explain])[] = [
+const causes: readonly (readonly [RegExp, Cause])[] = [
   [
     /died of signal 25|File too large|SIGXFSZ/,
     ({ sizeLimit }) => tooLarge(`takes more than ${sizeLimit} bytes to fetch`),
@@ -94,7 +94,7 @@ const causes: readonly (readonly [RegExp, Explain])[] = [
 ];
 
 /** PURE. What a failure of git means to people. */
-export function explain(request: CheckOutRequest, { code, signal, text }: GitFailure): VolumeError {
+export function gitError(request: CheckOutRequest, { code, signal, text }: GitFailure): VolumeError {
   const said = sayings(text);
   if (signal === "SIGXFSZ" || code === 128 + 25) return tooLarge(`takes more than ${request.sizeLimit} bytes to fetch`);
   if (signal === "SIGKILL" || code === 128 + 9 || /died of signal 9/.test(text)) {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { regionsOf } from "../../../../../src/host/linux/device/looked-at.ts";
+import { sampledRegions } from "../../../../../src/host/linux/device/sampled-regions.ts";
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -7,11 +7,12 @@ const GiB = 1024 * MiB;
 const TiB = 1024 * GiB;
 
 describe("where a device is looked at for data", () => {
-  const seen = (sizeBytes: number, at: number) => regionsOf(sizeBytes).some(({ from, to }) => from <= at && at < to);
+  const seen = (sizeBytes: number, at: number) =>
+    sampledRegions(sizeBytes).some(({ from, to }) => from <= at && at < to);
 
   it("a small one is read whole", () => {
-    expect(regionsOf(71 * MiB)).to.deep.equal([{ from: 0, to: 71 * MiB }]);
-    expect(regionsOf(0)).to.deep.equal([{ from: 0, to: 0 }]);
+    expect(sampledRegions(71 * MiB)).to.deep.equal([{ from: 0, to: 71 * MiB }]);
+    expect(sampledRegions(0)).to.deep.equal([{ from: 0, to: 0 }]);
   });
 
   const cases: readonly [string, number, number][] = [
@@ -82,7 +83,7 @@ describe("where a device is looked at for data", () => {
 
   it("of the rest samples, so that data of a hundredth of any device is seen, in order and without overlap", () => {
     for (const sizeBytes of [129 * MiB, 20 * GiB + 12345 * 512, 16 * TiB]) {
-      const regions = regionsOf(sizeBytes);
+      const regions = sampledRegions(sizeBytes);
       for (const [i, { from, to }] of regions.entries()) {
         expect(from)
           .to.be.below(to)

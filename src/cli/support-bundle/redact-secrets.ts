@@ -25,6 +25,6 @@ const shapes: readonly (readonly [pattern: RegExp, instead: string])[] = [
  * (src/api/values/redact.ts), as they know them; whoever gathers what others have written knows none, and goes by the
  * shape.
  */
-export function sweep(text: string): string {
+export function redactSecrets(text: string): string {
   return shapes.reduce((swept, [pattern, instead]) => swept.replace(pattern, instead), text);
 }

@@ -26,7 +26,7 @@ const btrfsMirrors = [64 * MiB, 256 * GiB, 1024 * 1024 * GiB];
  * of their superblocks, where it may have ended before it was made larger, and samples of all the rest. It is proof of
  * data, and of emptiness only where a device is read whole.
  */
-export function regionsOf(sizeBytes: number): readonly Region[] {
+export function sampledRegions(sizeBytes: number): readonly Region[] {
   if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];
   const places = [...extCopies(sizeBytes), ...btrfsMirrors].map((at) => ({ from: at, to: at + page }));
   const bounds = oldEnds(sizeBytes).map((at) => ({ from: at - beforeEnd, to: at + behindEnd }));

@@ -11,7 +11,7 @@ import { Errno, ifThere } from "../../src/host/linux/syscall/errno.ts";
 import { loadMountCalls } from "../../src/host/linux/syscall/mount-calls.ts";
 import { type MountIdentity, mountIdentity } from "../../src/host/mount-table/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mount-table/mountinfo.ts";
-import { KeptUnknown, NamespacesUnknown } from "../../src/host/ports/evidence.ts";
+import { NamespacesUnknown, PinnedUnknown } from "../../src/host/ports/evidence.ts";
 import type { Timers } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/asserts/requirements.ts";
@@ -143,7 +143,7 @@ describe("a mount namespace that no process is in, where the kernel does not lis
       ],
     ] as const) {
       const error = await evidence.holders(identity).catch((thrown: unknown) => thrown);
-      expect(error).to.include({ reason: "StillReferenced" }).and.to.be.an.instanceOf(KeptUnknown);
+      expect(error).to.include({ reason: "StillReferenced" }).and.to.be.an.instanceOf(PinnedUnknown);
       expect((error as Error).message)
         .to.contain(`${file}: `)
         .and.to.contain(why)

@@ -6,14 +6,14 @@ import { secretFile } from "../../ports/programs.ts";
 import { loadLibc } from "../syscall/libc.ts";
 import { loadSandboxCalls } from "../syscall/sandbox-calls.ts";
 import { findProgram } from "./find-program.ts";
-import { leavePod, standForItself, staysMark } from "./leave-cgroup.ts";
+import { leavePod, resetOOMScore, staysMark } from "./leave-cgroup.ts";
 
 /**
  * What cannot leave serves its volume all the same: for as long as the agent's container is there.
  * @returns whether it need not stay
  */
 export function leaveIfItCan(hostRoot: string): boolean {
-  standForItself();
+  resetOOMScore();
   try {
     leavePod(loadLibc(), loadSandboxCalls(), hostRoot);
     return true;
@@ -41,7 +41,7 @@ interface Beside {
  * Becomes another program. If the kernel refuses that (execve(2)), Node ends this process by SIGABRT.
  * @throws VolumeError ToolMissing; Errno; TypeError of an argument with a NUL
  */
-export function become(file: string, args: readonly string[], { path, env, secret, bounded }: Beside = {}): never {
+export function execProgram(file: string, args: readonly string[], { path, env, secret, bounded }: Beside = {}): never {
   if (secret !== undefined) keepSecret(secret);
   const command = bounded === true ? [findProgram("prlimit"), ...limited, file, ...args] : [file, ...args];
   process.execve?.(command[0] ?? file, command, { ...env, PATH: path ?? "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" });

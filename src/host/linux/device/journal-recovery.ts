@@ -1,4 +1,4 @@
-/** Bytes at the beginning of a device in which `hasJournalLeft` looks. */
+/** Bytes at the beginning of a device in which `needsJournalRecovery` looks. */
 export const headBytes = 0x10000 + 0x1000;
 
 /** Superblocks, and what of them is read: fs/ext4/ext4.h, fs/btrfs/accessors.h. */
@@ -20,7 +20,7 @@ const btrfs = { magic: 0x10040, logRoot: 0x10060 } as const;
  * reading: its journal, files that were deleted while they were open, its log tree. xfs has no place that says so.
  * @param head the first bytes of the device
  */
-export function hasJournalLeft(head: Buffer): boolean {
+export function needsJournalRecovery(head: Buffer): boolean {
   if (head.length < headBytes) return false; // no file system with a journal is that small
   if (isExt(head)) {
     const recovers = (head.readUInt32LE(ext.incompatible) & needsRecovery) !== 0;

@@ -1,8 +1,8 @@
-import type { Clock, Logger } from "../../ports.ts";
+import type { System } from "../../ports.ts";
 import type { WatchEnd } from "./watch-stream.ts";
 
 /** Why a watch does not come about, for the log and for whoever waits for it. */
-export interface WatchTrouble {
+export interface WatchFailureLog {
   /** Logged when the cause is another one, and again every few minutes while it stays. */
   failed(end: WatchEnd): void;
   /** The watch shows something. Logged if its failure was. */
@@ -15,7 +15,7 @@ export interface WatchTrouble {
 const repeatMs = 5 * 60_000;
 
 /** Logs the failures of a watch: once when they begin, again when the cause changes, and when it works again. */
-export function createWatchTrouble({ clock, log }: { readonly clock: Clock; readonly log: Logger }): WatchTrouble {
+export function createWatchFailureLog({ clock, log }: Pick<System, "clock" | "log">): WatchFailureLog {
   let cause: string | undefined;
   /** Monotonic milliseconds of the first failure since the watch last showed anything. */
   let since = 0;

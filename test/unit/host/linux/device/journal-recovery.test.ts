@@ -1,5 +1,9 @@
 import { expect } from "chai";
-import { hasJournalLeft, headBytes, isJournalElsewhere } from "../../../../../src/host/linux/device/journal-left.ts";
+import {
+  headBytes,
+  isJournalElsewhere,
+  needsJournalRecovery,
+} from "../../../../../src/host/linux/device/journal-recovery.ts";
 import { readOnlyOptions } from "../../../../../src/plugins/local/read-only-device.ts";
 
 const head = (write: (bytes: Buffer) => void): Buffer => {
@@ -18,7 +22,7 @@ const btrfs = (logRoot: bigint) =>
     bytes.writeBigUInt64LE(logRoot, 0x10060);
   });
 
-describe("hasJournalLeft", () => {
+describe("needsJournalRecovery", () => {
   const heads: readonly (readonly [string, Buffer, boolean])[] = [
     ["nothing at all", head(() => {}), false],
     ["an ext4 that was unmounted", ext(0x460, 0x2c2), false],
@@ -29,7 +33,7 @@ describe("hasJournalLeft", () => {
     ["a btrfs with a log tree", btrfs(30_441_472n), true],
     ["a device that is too small", ext(0x460, 0x2c6).subarray(0, 0x10000), false],
   ];
-  for (const [what, bytes, left] of heads) it(what, () => expect(hasJournalLeft(bytes)).to.equal(left));
+  for (const [what, bytes, left] of heads) it(what, () => expect(needsJournalRecovery(bytes)).to.equal(left));
 });
 
 describe("isJournalElsewhere", () => {

@@ -2,7 +2,7 @@ import type { Server } from "@grpc/grpc-js";
 import { listen, socketAt } from "./listen.ts";
 
 /** A server on a unix socket that is made again when somebody has taken its file away. */
-export class KeptSocket {
+export class RecreatedSocket {
   readonly path: string;
   readonly #make: () => Server;
   #server: Server | undefined;

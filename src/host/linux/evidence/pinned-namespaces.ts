@@ -6,13 +6,20 @@ import { Descriptor } from "../syscall/descriptor.ts";
 import { Errno, errnoOf, ifThere, unlessGone } from "../syscall/errno.ts";
 import type { Libc } from "../syscall/libc.ts";
 import { EnteredNamespace, type EnteringChild } from "./entered-namespace.ts";
-import { filesSeenBy, type KeptPlace, type Looked, loaded, nsfsDevice, placesThatKeep } from "./kept-places.ts";
 import { listedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
+import {
+  filesSeenBy,
+  loaded,
+  type NamespaceReference,
+  namespaceReferences,
+  nsfsDevice,
+  type VisitedNamespaces,
+} from "./namespace-references.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";
 
 /** A mount namespace that no process is in: a file or a bind mount keeps it alive. */
-interface KeptNamespace {
+interface PinnedNamespace {
   readonly name: string;
   id(): string | undefined;
   scan(filter: MountFilter): Promise<boolean>;
@@ -21,7 +28,7 @@ interface KeptNamespace {
 }
 
 /** Whoever may make namespaces can keep tens of thousands, and a child process is started for each. */
-export const mostKept = 500;
+export const mostPinned = 500;
 
 /** What is there, or may be, and cannot be read. */
 export interface Unread {
@@ -31,7 +38,7 @@ export interface Unread {
 }
 
 /** Of all passes of a look together. */
-export interface KeptState {
+export interface PinnedState {
   /** How many may still be entered, or found not to be readable. */
   left: number;
   /**
@@ -41,12 +48,12 @@ export interface KeptState {
 }
 
 /** Dependencies of visiting mount namespaces without processes. */
-export interface KeptVisit extends Looked {
+export interface PinnedVisit extends VisitedNamespaces {
   readonly calls: NamespaceCalls;
   /** Enters what is kept; undefined: the kernel is asked by its id (Linux 6.11), but not what a file in it keeps. */
   readonly entering: EnteringChild | undefined;
-  readonly state: KeptState;
-  readonly visit: (namespace: KeptNamespace) => Promise<boolean>;
+  readonly state: PinnedState;
+  readonly visit: (namespace: PinnedNamespace) => Promise<boolean>;
 }
 
 /** A namespace whose processes do not show all of it, and one of them. */
@@ -58,14 +65,14 @@ export interface HiddenPlace {
 }
 
 /** One that is held open until it was visited. */
-interface OpenPlace extends Pick<KeptPlace, "what" | "pid"> {
+interface OpenPlace extends Pick<NamespaceReference, "what" | "pid"> {
   readonly name: string;
   readonly file: Descriptor;
   /** Names of those by way of which it was found. */
   readonly within: readonly string[];
 }
 
-type FilesOf = (thread: string) => Promise<readonly KeptPlace[] | undefined>;
+type FilesOf = (thread: string) => Promise<readonly NamespaceReference[] | undefined>;
 
 /**
  * Visits mount namespaces that no process is in, as far as processes show what keeps them: an open descriptor, or a
@@ -74,21 +81,21 @@ type FilesOf = (thread: string) => Promise<readonly KeptPlace[] | undefined>;
  * @returns those that are there, or may be, and cannot be read, and why; "again" if threads have ended meanwhile that
  * show what others may, too
  */
-export async function visitKept(
-  kept: KeptVisit & { readonly hidden: readonly HiddenPlace[] },
+export async function visitPinned(
+  kept: PinnedVisit & { readonly hidden: readonly HiddenPlace[] },
 ): Promise<readonly Unread[] | "again"> {
-  const places = await placesThatKeep(kept);
+  const places = await namespaceReferences(kept);
   const hidden = kept.hidden.map((place) => ({ ...place, what: `process ${place.pid}` }));
   return places === undefined ? "again" : visitPlaces(kept, [...hidden, ...places]);
 }
 
 /**
  * One child at a time: what is kept in one that is kept is opened by way of that, and entered later.
- * @returns as visitKept
+ * @returns as visitPinned
  */
 export async function visitPlaces(
-  kept: KeptVisit,
-  places: readonly KeptPlace[],
+  kept: PinnedVisit,
+  places: readonly NamespaceReference[],
   filesOf: FilesOf = filesSeenBy,
 ): Promise<readonly Unread[]> {
   const unknown = new Map<string, string>();
@@ -124,7 +131,7 @@ interface Left {
   readonly within: readonly string[];
 }
 
-function openPlace(kept: KeptVisit, place: KeptPlace, { unknown, entered, waiting, within }: Left): void {
+function openPlace(kept: PinnedVisit, place: NamespaceReference, { unknown, entered, waiting, within }: Left): void {
   const { seen, state } = kept;
   const { path, what, name, pid } = place;
   const isKnown = (one: string) =>
@@ -148,10 +155,10 @@ function openPlace(kept: KeptVisit, place: KeptPlace, { unknown, entered, waitin
   if (!isKnown(found)) leave(found, limit);
 }
 
-const limit = `more than ${mostKept} without a process are not checked`;
+const limit = `more than ${mostPinned} without a process are not checked`;
 
 /** @returns why it is not open; undefined if it is none */
-function openOrSay({ calls }: KeptVisit, place: KeptPlace): Descriptor | string | undefined {
+function openOrSay({ calls }: PinnedVisit, place: NamespaceReference): Descriptor | string | undefined {
   const elsewhere = "something else is in its place";
   const hangs = "the way there may hang";
   if (place.mayHang !== undefined) return place.mayHang;
@@ -167,7 +174,7 @@ function openOrSay({ calls }: KeptVisit, place: KeptPlace): Descriptor | string 
 
 /** @returns why it cannot be read */
 async function visitOpen(
-  kept: KeptVisit,
+  kept: PinnedVisit,
   { name, what, pid, file }: OpenPlace,
   left: Left,
   filesOf: FilesOf,
@@ -217,7 +224,7 @@ function idOf(calls: NamespaceCalls, { fd }: Descriptor): string | undefined {
 }
 
 /** Dependencies of opening a kept namespace. */
-export interface OpenKeptCalls {
+export interface OpenPinnedCalls {
   readonly libc: Pick<Libc, "openat2" | "statx">;
   readonly calls: Pick<NamespaceCalls, "namespaceType">;
 }
@@ -231,7 +238,7 @@ const plain = RESOLVE.IN_ROOT | RESOLVE.NO_SYMLINKS;
  * @returns undefined if it is gone, or no mount namespace
  * @throws Errno EAGAIN if the way there may hang, and perhaps if it is gone
  */
-export function openNamespace(place: KeptPlace, { libc, calls }: OpenKeptCalls): Descriptor | undefined {
+export function openNamespace(place: NamespaceReference, { libc, calls }: OpenPinnedCalls): Descriptor | undefined {
   const found = unlessGone(() => openPath(place, libc));
   if (found === undefined) return undefined;
   using there = found;
@@ -243,7 +250,7 @@ export function openNamespace(place: KeptPlace, { libc, calls }: OpenKeptCalls):
 }
 
 /** A link of /proc leads to the open file itself. The kernel keeps a mount point and all above it in its memory. */
-function openPath({ path, way }: KeptPlace, libc: OpenKeptCalls["libc"]): Descriptor {
+function openPath({ path, way }: NamespaceReference, libc: OpenPinnedCalls["libc"]): Descriptor {
   if (way === undefined) return new Descriptor(openSync(path, O.PATH));
   using root = new Descriptor(openSync(way.root, O.PATH | O.DIRECTORY));
   const open = (resolve: number) => new Descriptor(libc.openat2(root.fd, path, O.PATH | O.CLOEXEC, 0, resolve));

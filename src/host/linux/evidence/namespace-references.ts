@@ -12,7 +12,7 @@ import { scanTable } from "./scan-table.ts";
 import { threadsWithFiles } from "./threads-with-files.ts";
 
 /** Which mount namespaces have been visited so far. */
-export interface Looked {
+export interface VisitedNamespaces {
   /** By the name of each namespace that has been visited, a thread in it. */
   readonly readers: ReadonlyMap<string, string>;
   /** Names of those that have been visited; gets those that are now. */
@@ -20,7 +20,7 @@ export interface Looked {
 }
 
 /** What keeps a mount namespace, or may. */
-export interface KeptPlace {
+export interface NamespaceReference {
   /** A link of /proc that opens it; with `way`, where it is in that root. */
   readonly path: string;
   readonly way?: Way;
@@ -72,8 +72,11 @@ const lastInode = 0xffffffff;
  * @returns undefined if a thread has ended before its table was read: another one may be in its namespace
  * @throws NamespacesUnknown if the open files of a process cannot be read
  */
-export async function placesThatKeep({ readers, seen }: Looked): Promise<readonly KeptPlace[] | undefined> {
-  const places: KeptPlace[] = [];
+export async function namespaceReferences({
+  readers,
+  seen,
+}: VisitedNamespaces): Promise<readonly NamespaceReference[] | undefined> {
+  const places: NamespaceReference[] = [];
   const doubtful: Doubtful[] = [];
   for await (const { link, path, what } of openFiles()) {
     if (isNamespace(link)) places.push({ path, what, name: link });
@@ -108,7 +111,7 @@ function doubtOf({ link, path, what }: OpenFile, seen: ReadonlySet<string>): Dou
  * @param device of its mount, if that is in a table that was read. A mount in none was detached, or is the kernel's
  * own, as that of memory that is shared
  */
-function ofDoubtful({ link, path, what, inode }: Doubtful, device: string | undefined): KeptPlace[] {
+function ofDoubtful({ link, path, what, inode }: Doubtful, device: string | undefined): NamespaceReference[] {
   if (device !== undefined) return device === nsfsDevice() ? [{ path, what }] : [];
   if (inode !== undefined) return [{ path, what }];
   return link === "/" ? [{ path, what, mayHang: "this kernel does not show what it is" }] : [];
@@ -160,7 +163,7 @@ interface Asked {
  * are some.
  * @returns undefined if the thread has ended
  */
-export async function filesSeenBy(thread: string, asked?: Asked): Promise<readonly KeptPlace[] | undefined> {
+export async function filesSeenBy(thread: string, asked?: Asked): Promise<readonly NamespaceReference[] | undefined> {
   const names = new Set<string>();
   const nsfs = nsfsDevice();
   const path = `${thread}/mountinfo`;
@@ -179,7 +182,7 @@ export async function filesSeenBy(thread: string, asked?: Asked): Promise<readon
   const mounts = parseMountinfo(text);
   let table: MountTable | undefined;
   const counts = new Map<string, number>();
-  return mounts.flatMap(({ root, point }): KeptPlace[] => {
+  return mounts.flatMap(({ root, point }): NamespaceReference[] => {
     const count = (counts.get(root) ?? 0) + 1;
     if (!names.has(root) || count > mostFiles) return [];
     counts.set(root, count);

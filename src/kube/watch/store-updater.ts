@@ -5,14 +5,14 @@ import type { WatchChange } from "./watch-stream.ts";
 import { runYielding } from "./yielding.ts";
 
 /** Dependencies of taking objects into a store. */
-export interface IntakeDeps<T extends KubeObject> {
+export interface StoreUpdaterDeps<T extends KubeObject> {
   readonly store: MutableStore<T>;
   readonly yielder: Yielder;
   readonly project: (raw: unknown) => T | undefined;
 }
 
 /** How what the server says enters a store. */
-export interface Intake<T extends KubeObject> {
+export interface StoreUpdater<T extends KubeObject> {
   /**
    * Changes arrive. While a list is half taken in the store does not say so: nobody shall decide by what it then holds.
    */
@@ -32,7 +32,11 @@ export interface Intake<T extends KubeObject> {
 }
 
 /** Takes lists and events into a store, in turns that leave the event loop free between them. */
-export function createIntake<T extends KubeObject>({ store, yielder, project }: IntakeDeps<T>): Intake<T> {
+export function createStoreUpdater<T extends KubeObject>({
+  store,
+  yielder,
+  project,
+}: StoreUpdaterDeps<T>): StoreUpdater<T> {
   let halfTaken = false;
 
   return {

@@ -7,7 +7,7 @@ import { decodeStatmount, statmountMask } from "../syscall/statmount.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
 
 /** Dependencies of reading mounts by statmount(2). */
-export interface StatedMountsDeps {
+export interface StatmountTableDeps {
   readonly calls: Pick<MountQueries, "statmount">;
   /** For what statmount does not tell of a mount. */
   readonly mountinfo: Pick<MountinfoFile, "read">;
@@ -32,13 +32,13 @@ export interface Change {
 }
 
 /** The mounts of a namespace, each as the kernel stated it when it was asked about it last (statmount(2)). */
-export class StatedMounts {
-  readonly #deps: StatedMountsDeps;
+export class StatmountTable {
+  readonly #deps: StatmountTableDeps;
   readonly #mounts = new Map<number, Stated>();
   readonly #shown = new Map<number, Shown>();
   #table = new MountTable([]);
 
-  constructor(deps: StatedMountsDeps) {
+  constructor(deps: StatmountTableDeps) {
     this.#deps = deps;
   }
 

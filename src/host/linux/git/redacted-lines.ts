@@ -7,7 +7,7 @@ const longestLine = 16 * 1024;
  * The lines of what a program writes, as they come, without secrets: a server may say what it was told. Whole, as of a
  * secret that was cut the rest is not known.
  */
-export class ShownLines {
+export class RedactedLines {
   readonly #secrets: readonly string[];
   #begun = "";
   #tooLong = false;

@@ -4,7 +4,7 @@ import { TransportError } from "../kube/client/transport.ts";
 import { CommandError } from "./exit-code.ts";
 
 /** PURE. What went wrong, in words of people who use kubectl. @param server that was asked */
-export function told(error: unknown, server?: string): string {
+export function errorText(error: unknown, server?: string): string {
   if (error instanceof ApiError && error.status === 401)
     return "the cluster does not accept the kubeconfig's credentials\n→ Log in again, or name another --context. To check: kubectl auth whoami";
   if (error instanceof ApiError && error.status === 403) {

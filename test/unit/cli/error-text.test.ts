@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { told } from "../../../src/cli/told.ts";
+import { errorText } from "../../../src/cli/error-text.ts";
 import { ApiError } from "../../../src/kube/client/api-error.ts";
 
 /** Errors that people see at night: what went wrong, and after an arrow what to do. */
-describe("told", () => {
+describe("errorText", () => {
   it("of credentials that are refused says to log in again", () => {
     expect(
-      told(new ApiError(401, "Unauthorized", "GET /api: 401 Unauthorized: Unauthorized")).split("\n"),
+      errorText(new ApiError(401, "Unauthorized", "GET /api: 401 Unauthorized: Unauthorized")).split("\n"),
     ).to.deep.equal([
       "the cluster does not accept the kubeconfig's credentials",
       "→ Log in again, or name another --context. To check: kubectl auth whoami",
@@ -16,7 +16,7 @@ describe("told", () => {
   it("of a right that is missing repeats the server's words, and names who grants it", () => {
     const words = 'nodes is forbidden: User "eva" cannot list resource "nodes"';
     expect(
-      told(new ApiError(403, "Forbidden", `GET /api/v1/nodes: 403 Forbidden: ${words}`)).split("\n"),
+      errorText(new ApiError(403, "Forbidden", `GET /api/v1/nodes: 403 Forbidden: ${words}`)).split("\n"),
     ).to.deep.equal([
       words,
       "→ The ClusterRole nvi-viewer grants what this plugin reads (config/components/nvi-viewer). The command release needs nodevolume-admin.",

@@ -17,7 +17,7 @@ const harmless: readonly RegExp[] = [
 const ofGluster = new RegExp(`^${host}(,${host})*:${path}$`);
 
 /** PURE. What a comment shows of a source: others may hold a password or a token, as URLs and those of sshfs do. */
-export function shownSource({ source, type }: MountLine): string {
+export function redactedSource({ source, type }: MountLine): string {
   if (source === "") return "nothing";
   if (type.endsWith("glusterfs") && ofGluster.test(source)) return source;
   return source === type || harmless.some((form) => form.test(source))
@@ -31,7 +31,7 @@ export function isTypeWord({ type }: MountLine): boolean {
 }
 
 /** PURE. */
-export function shownType(line: MountLine): string {
+export function redactedType(line: MountLine): string {
   return isTypeWord(line) ? line.type : "no type";
 }
 

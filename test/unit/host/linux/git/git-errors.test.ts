@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { explain } from "../../../../../src/host/linux/git/trouble.ts";
+import { gitError } from "../../../../../src/host/linux/git/git-errors.ts";
 
 const request = {
   directory: "/state/data/key",
@@ -86,26 +86,26 @@ const said: readonly (readonly [string, string, string])[] = [
   ["something new", "SetUpFailed", "transient"],
 ];
 
-describe("explain", () => {
+describe("gitError", () => {
   for (const [text, reason, errorClass] of said) {
     it(`${JSON.stringify(text.slice(0, 80))} is ${reason}`, () => {
-      const found = explain(request, { code: 128, signal: null, text });
+      const found = gitError(request, { code: 128, signal: null, text });
       expect([found.reason, found.errorClass]).to.deep.equal([reason, errorClass]);
     });
   }
 
   it("a pack beyond the limit ends by a signal", () => {
-    expect(explain(request, { code: null, signal: "SIGXFSZ", text: "" }).reason).to.equal("ContentTooLarge");
+    expect(gitError(request, { code: null, signal: "SIGXFSZ", text: "" }).reason).to.equal("ContentTooLarge");
   });
 
   it("one that the kernel ends is said to have been, and what to do", () => {
-    const { reason, message } = explain(request, { code: null, signal: "SIGKILL", text: "" });
+    const { reason, message } = gitError(request, { code: null, signal: "SIGKILL", text: "" });
     expect(`${reason}: ${message}`).to.match(/^SetUpFailed: .* memory ran out.* Raise the memory limit/);
   });
 
   it("what a server says is on one line, short, and cannot paint the terminal", () => {
     const text = `remote: \u001b[31mred\r\nfatal: ${"x".repeat(4000)}`;
-    const { message } = explain(request, { code: 128, signal: null, text });
+    const { message } = gitError(request, { code: 128, signal: null, text });
     expect(message.length).to.be.lessThan(600);
     expect(message).to.not.match(/\p{Cc}/u);
   });

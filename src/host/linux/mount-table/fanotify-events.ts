@@ -2,7 +2,7 @@ import { FAN } from "../syscall/constants.ts";
 import { fanotify_event_metadata as AT, fanotify_event_info_mnt as INFO } from "../syscall/layouts.ts";
 
 /** Changes of mounts that fanotify has reported since the last read. */
-export interface ToldMounts {
+export interface MountChanges {
   /** Unique ids of mounts that came, moved or went. */
   readonly ids: readonly number[];
   /** Whether events were dropped: anything may have happened. */
@@ -10,7 +10,7 @@ export interface ToldMounts {
 }
 
 /** PURE. What a read of a fanotify descriptor says. */
-export function parseToldMounts(buffer: Buffer, length: number): ToldMounts {
+export function parseFanotifyEvents(buffer: Buffer, length: number): MountChanges {
   const ids: number[] = [];
   let overflow = false;
   for (let at = 0; at < length; ) {

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "@grpc/grpc-js";
 import { expect } from "chai";
-import { KeptSocket } from "../../../../src/csi/server/kept-socket.ts";
 import { socketAt } from "../../../../src/csi/server/listen.ts";
+import { RecreatedSocket } from "../../../../src/csi/server/recreated-socket.ts";
 
 describe("a socket that is kept", () => {
   let directory: string;
   let made: number;
-  let kept: KeptSocket;
+  let kept: RecreatedSocket;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "nodevolume-kept-"));
     made = 0;
-    kept = new KeptSocket(join(directory, "csi.sock"), () => {
+    kept = new RecreatedSocket(join(directory, "csi.sock"), () => {
       made += 1;
       return new Server();
     });
@@ -41,12 +41,12 @@ describe("a socket that is kept", () => {
   });
 
   it("is refused with a path that is too long, or that a directory has", async () => {
-    const failure = (socket: KeptSocket) =>
+    const failure = (socket: RecreatedSocket) =>
       socket.keep().then(
         () => "",
         (error: Error) => error.message,
       );
-    const long = new KeptSocket(join(directory, "x".repeat(107)), () => new Server());
+    const long = new RecreatedSocket(join(directory, "x".repeat(107)), () => new Server());
     expect(await failure(long)).to.match(/has \d+ bytes; a socket's path has 107 at most/);
     mkdirSync(join(kept.path, "sub"), { recursive: true });
     expect(await failure(kept)).to.include("EISDIR");

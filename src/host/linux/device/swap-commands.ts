@@ -2,7 +2,7 @@ import { VolumeError } from "../../../errors.ts";
 import { unescapeOctal } from "../../mount-table/mountinfo.ts";
 import type { ProgramResult } from "../../ports/programs.ts";
 import type { Swap, SwapHow } from "../../ports/swaps.ts";
-import { programWords } from "../child/program-words.ts";
+import { outputExcerpt } from "../child/output-excerpt.ts";
 
 /**
  * Of the kernels that there are: an area is of pages as large as those of the node's that made it (arm64 has three).
@@ -33,7 +33,7 @@ export function swapOnArgs({ priority, discard }: SwapHow): string[] {
 
 /** PURE. What became of a swapon or swapoff that failed. */
 export function swapFailure(program: "swapon" | "swapoff", path: string, result: ProgramResult): VolumeError {
-  const words = programWords(result.stderr || result.stdout);
+  const words = outputExcerpt(result.stderr || result.stdout);
   const on = { kind: "Device", name: path };
   if (program === "swapoff" && (result.code === outOfMemory || /cannot allocate memory/i.test(words))) {
     const message = `the node does not have the memory to turn off the swap on ${path}: end or move processes, or turn other swap on. It stays on, and is retried`;

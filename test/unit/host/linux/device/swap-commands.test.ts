@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parseSwaps, swapBytes, swapFailure, swapOnArgs } from "../../../../../src/host/linux/device/swap-words.ts";
+import { parseSwaps, swapBytes, swapFailure, swapOnArgs } from "../../../../../src/host/linux/device/swap-commands.ts";
 import { swapHow } from "../../../../../src/plugins/local/swap.ts";
 
 describe("what /proc/swaps says", () => {

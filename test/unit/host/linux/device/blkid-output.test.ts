@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parseBlkid } from "../../../../../src/host/linux/device/blkid-words.ts";
+import { parseBlkid } from "../../../../../src/host/linux/device/blkid-output.ts";
 
 const uuid = "8c9a393e-27c8-4466-a068-6666028d348d";
 
