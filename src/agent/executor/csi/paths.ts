@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { MountPath } from "../../model/identities.ts";
 import type { PlanSettings } from "../../model/plan-input.ts";
 
 /** What a volume is to its driver: the same for all PersistentVolumes and intents that name it (safety rule 12). */
@@ -26,7 +27,7 @@ export function mountsIn(directory: string): string {
 }
 
 /** Where the driver publishes the volume for one target: CSI wants a path of its own for each. */
-export function publishPathIn(directory: string, target: string): string {
+export function publishPathIn(directory: string, target: MountPath): string {
   return `${mountsIn(directory)}/${short(target)}`;
 }
 

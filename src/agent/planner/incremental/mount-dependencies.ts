@@ -121,8 +121,8 @@ export function interestOf(
   { actualState, record, desired }: VolumePlan,
   { settings, table, nodeTable }: PlanInput,
 ): Interest {
-  const key = desired === undefined ? record?.key : isInvalid(desired) ? desired.key : desired.spec.key;
-  const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
+  const keyed = desired === undefined ? record : isInvalid(desired) ? desired : desired.spec;
+  const staged = [record?.stage?.path, ...(keyed === undefined ? [] : [stagingPath(settings, keyed)])];
   const ours = actualState.targets.flatMap((target) => target.ours ?? []);
   const published = (record?.targets ?? []).map((target) => target.published?.path);
   const unread = actualState.unread?.points ?? [];
