@@ -178,8 +178,8 @@ export const ofAttach: readonly Seed[] = [
   ...seedsOf("attach", "src/controller/attach/attachment-name.ts", [
     [
       "names the attachments of a volume on all nodes alike",
-      "volumeHandle: string, node: string): string {\n",
-      'volumeHandle: string, node: string): string {\n  node = "";\n',
+      "volumeHandle }: VolumeID, node: string): string {\n",
+      'volumeHandle }: VolumeID, node: string): string {\n  node = "";\n',
     ],
     [
       "takes kube-controller-manager's attachments for its own",

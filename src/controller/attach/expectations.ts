@@ -39,9 +39,9 @@ export function createExpectations(): Expectations {
     beginGrant: ({ metadata }) => void grants.set(metadata.name, metadata.uid ?? ""),
     endGrant: ({ metadata }) => void grants.delete(metadata.name),
     beginAttach(id, node) {
-      attachments.set(attachmentName(id.driver, id.volumeHandle, node), { ...id, node });
+      attachments.set(attachmentName(id, node), { ...id, node });
     },
-    endAttach: (id, node) => void attachments.delete(attachmentName(id.driver, id.volumeHandle, node)),
+    endAttach: (id, node) => void attachments.delete(attachmentName(id, node)),
     seen: (name) => void attachments.delete(name),
     attaching({ driver, volumeHandle }) {
       const found = [...attachments.values()].filter(

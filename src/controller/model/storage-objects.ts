@@ -243,6 +243,11 @@ function metadataIn(raw: unknown): ObjectMeta | undefined {
   ) as unknown as ObjectMeta;
 }
 
+/** PURE. Key of a claim in indexes. */
+export function claimKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
 /** The objects that a claim is resolved by, by name, as they were last seen. */
 export interface ClaimObjects {
   claim(namespace: string, name: string): Claim | undefined;

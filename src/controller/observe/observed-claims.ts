@@ -3,7 +3,7 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { accessModeOf, isSingleNode } from "../model/access.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { type Intent, isKubelets } from "../model/projections.ts";
-import type { Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
+import { type Claim, type ClaimObjects, claimKey, type PersistentVolume } from "../model/storage-objects.ts";
 import { createGroups } from "../util/groups.ts";
 import { isOfOther, volumeOfClaim } from "./observed-intents.ts";
 
@@ -83,8 +83,4 @@ export class ObservedClaims {
 /** Of a claim in the namespace of an object. */
 function keyOf({ metadata: { namespace = "" } }: KubeObject, claim: string): string {
   return claimKey(namespace, claim);
-}
-
-function claimKey(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
 }

@@ -246,7 +246,7 @@ async function attachOne(
  */
 function noRoom(deps: ReconcileVolumeDeps, id: VolumeID, consumer: VolumeConsumer): WaitReason | undefined {
   const node = nodeNameOf(consumer);
-  const name = attachmentName(id.driver, id.volumeHandle, node);
+  const name = attachmentName(id, node);
   if (holds(consumer) || deps.expectations.attachingOn(id.driver, node).has(name)) return undefined;
   return limitReached(id.driver, node, placeOf(deps, id.driver, node));
 }
