@@ -17,7 +17,7 @@ export interface GonePodsDeps {
   readonly system: System;
   readonly host: HostPorts;
   readonly kubeletDir: string;
-  /** The directory of the pod is gone: kubelet has nothing of it any more, and will not give the target back. */
+  /** The directory of the pod is gone: kubelet has nothing of it any more, and will not unpublish the target. */
   onGone(path: MountPath): void;
 }
 

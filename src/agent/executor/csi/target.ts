@@ -11,7 +11,7 @@ import { type ActionContext, recordOf } from "../operation-context.ts";
 import { partOf } from "../sub-path.ts";
 import { csiStageOf } from "./driver-call.ts";
 import { publishByDriver } from "./publish.ts";
-import { takeBack } from "./unpublish.ts";
+import { nodeUnpublish } from "./unpublish.ts";
 
 /**
  * Publishes a CSI volume in a directory that only root may enter, and binds it to a target from there. The driver is
@@ -47,7 +47,7 @@ export async function publishTarget(
       await effects.mounter.unmount(target, bound, "Normal", context.uniqueID);
       bound = undefined;
     }
-    await takeBack(context, desired.name, known);
+    await nodeUnpublish(context, desired.name, known);
   }
   const there =
     here === undefined || known?.published === undefined
