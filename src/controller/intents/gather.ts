@@ -1,11 +1,10 @@
-import { setLabelPrefix } from "../../api/names.ts";
 import type { NodeVolumeSetSpec } from "../../api/types.gen.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { runYielding } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { NodeInput, SetOnNode } from "../model/node-input.ts";
 import type { Intent, NodeInfo, SetEntry } from "../model/projections.ts";
-import { setLabel } from "../model/volume-identity.ts";
+import { labelledSets } from "../model/volume-identity.ts";
 import { type SelectedNodes, selectedNodes } from "../nodes/select-nodes.ts";
 import type { RolloutNode } from "../sets/rollout.ts";
 import { resolveNode } from "./resolve-node.ts";
@@ -65,10 +64,6 @@ function take(groups: Groups, key: string, { metadata }: Intent): void {
   if (group?.size === 0) groups.delete(key);
 }
 
-function setLabelsOf({ metadata }: Intent): string[] {
-  return Object.keys(metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));
-}
-
 /** Indexes the intents of a store by node and by the labels of sets; each node is told of whose intents one changes. */
 function indexIntents(intents: ObjectStore<Intent>, onChange: (node: string) => void) {
   const byNode: Groups = new Map();
@@ -76,24 +71,24 @@ function indexIntents(intents: ObjectStore<Intent>, onChange: (node: string) => 
   function add(intent: Intent): void {
     const { nodeName } = intent.spec;
     put(byNode, nodeName, intent);
-    for (const key of setLabelsOf(intent)) put(bySet, key, intent);
+    for (const set of labelledSets(intent.metadata)) put(bySet, set, intent);
     onChange(nodeName);
   }
   function update(before: Intent, after: Intent): void {
-    for (const key of setLabelsOf(before)) take(bySet, key, before);
+    for (const set of labelledSets(before.metadata)) take(bySet, set, before);
     add(after);
   }
   function remove(intent: Intent): void {
     const { nodeName } = intent.spec;
     // Its last state may have other labels than what was known of it.
     const known = byNode.get(nodeName)?.get(intent.metadata.name) ?? intent;
-    for (const key of setLabelsOf(known)) take(bySet, key, intent);
+    for (const set of labelledSets(known.metadata)) take(bySet, set, intent);
     take(byNode, nodeName, intent);
     onChange(nodeName);
   }
   return {
     ofNode: (node: string) => [...(byNode.get(node)?.values() ?? [])],
-    ofSet: (set: string) => [...(bySet.get(setLabel(set))?.values() ?? [])],
+    ofSet: (set: string) => [...(bySet.get(set)?.values() ?? [])],
     nodes: () => byNode.keys(),
     cancel: intents.subscribe({ onAdd: add, onUpdate: update, onDelete: remove }),
   };
