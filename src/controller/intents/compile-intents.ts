@@ -6,7 +6,14 @@ import type { NodeFacts } from "../model/node-facts.ts";
 import type { NodeInput, SetOnNode } from "../model/node-input.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import { byName, type Policies, policiesOf, type SetShare, settingsOf, settingsOfIntent } from "../model/set-share.ts";
-import { nodeLabel, requestersOf, setLabel, sourceType } from "../model/volume-identity.ts";
+import {
+  type IntentName,
+  intentNameOf,
+  nodeLabel,
+  requestersOf,
+  setLabel,
+  sourceType,
+} from "../model/volume-identity.ts";
 import { isObserved } from "../nodes/availability.ts";
 import { admitPods } from "../pods/admit-pods.ts";
 import type { AdmittedPods } from "../pods/admitted-pods.ts";
@@ -60,7 +67,7 @@ export function compileNode(
   // What kubelet manages is not compiled here.
   const intents = input.intents.filter(({ spec }) => spec.observed === undefined);
   const live = new Map(
-    intents.filter((i) => i.metadata.deletionTimestamp === undefined).map((i) => [i.metadata.name, i]),
+    intents.filter((i) => i.metadata.deletionTimestamp === undefined).map((i) => [intentNameOf(i), i]),
   );
   const chosen = chooseShares(setsOnNode, live, mayUpdate);
   const given = [...chosen].flatMap(([set, shares]) => shares.map((share) => ({ set, share })));
@@ -72,7 +79,7 @@ export function compileNode(
   const desired: DesiredIntent[] = [];
   const remove: Removal[] = [];
   for (const intent of intents) {
-    const { name } = intent.metadata;
+    const name = intentNameOf(intent);
     const parts = groups.get(name) ?? [];
     const found = intent.spec.pods ?? [];
     const wanted = admitted === undefined ? found.length > 0 : admitted.volumes.has(name);
@@ -113,7 +120,7 @@ interface ShareOfSet {
 function updated(intent: Intent, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent {
   const { input, facts, admitted } = context;
   const { grant: _, pods: found, ...before } = intent.spec;
-  const volume = admitted?.volumes.get(intent.metadata.name);
+  const volume = admitted?.volumes.get(intentNameOf(intent));
   const unknown = admitted === undefined && found !== undefined;
   const setsOfPods = unknown ? requestersOf(intent) : (volume?.sets ?? []);
   const sets = inOrder([...shares.map(({ set }) => set), ...setsOfPods], context);
@@ -156,7 +163,7 @@ function followed({ metadata, spec: { grant: _, ...before } }: Intent, input: No
   return { name: metadata.name, labels: metadata.labels ?? {}, spec: { ...before, nodeUID } };
 }
 
-function created(name: string, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent[] {
+function created(name: IntentName, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent[] {
   const { input, setsOnNode, admitted } = context;
   const volume = admitted?.volumes.get(name);
   const sets = inOrder([...shares.map(({ set }) => set), ...(volume?.sets ?? [])], context);
