@@ -44,19 +44,13 @@ const tooLargeObstacle: SetObstacle = {
 };
 
 /** The part that a set requests on a node, before conflicts with other sets are resolved. */
-interface RequestedVolume {
-  readonly set: string;
-  readonly entry: SetEntry | undefined;
+interface RequestedVolume
+  extends Pick<SetOnNode, "set" | "entry" | "selected" | "identity" | "found" | "wanted" | "obstacle"> {
   readonly frozen: boolean;
-  readonly selected: boolean;
-  readonly identity: VolumeIdentity | undefined;
-  readonly found: readonly SetShare[];
-  readonly wanted: SetShare | undefined;
   /** Only volumes that are there may be changed. */
   readonly nothingNew: boolean;
   /** Not even these: it is not known, or not so, that the claim allows the set. */
   readonly unchanged: boolean;
-  readonly obstacle: SetObstacle | undefined;
 }
 
 function requestedVolume(
