@@ -76,7 +76,7 @@ export async function publishTarget(
   await bindTarget(context, desired.name, source, { target, intended: { ...rest, kind, identity, published } });
 }
 
-/** Whether the driver has to take back what it published, or may have, before it is asked again. */
+/** Whether NodeUnpublishVolume is due before NodePublishVolume is called again. */
 function mustGoFirst({ path, identity, readOnly, refuted }: Published, wanted: boolean, table: MountTable): boolean {
   if (refuted === true) return true;
   return table.layers(path).length > 0 && (identity !== undefined || readOnly !== wanted);

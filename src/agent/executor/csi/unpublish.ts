@@ -18,7 +18,7 @@ import { mountsIn } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { copiesOf, refuseWhileCopied, refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
 
-/** Has the driver take back what it published for a target, for good: no earlier call may still take effect. */
+/** NodeUnpublishVolume of a target, for good: no earlier call may still take effect. */
 export async function unpublishByDriver(
   context: ActionContext,
   volume: VolumeName,
