@@ -24,7 +24,7 @@ import { byAge } from "./size-limits.ts";
 
 /** An intent as it shall be. The grant is left to the writer: what has one keeps it. */
 interface DesiredIntent {
-  readonly name: string;
+  readonly name: IntentName;
   readonly labels: { readonly [key: string]: string };
   readonly spec: Omit<NodeVolumeIntentSpec, "grant">;
 }
@@ -142,7 +142,7 @@ function updated(intent: Intent, shares: readonly ShareOfSet[], context: Compile
   if (isSized(spec.source) && settings.capacityBytes === undefined) delete spec.capacityBytes;
   if (settings.destroyAllDataOnDevices === undefined) delete spec.destroyAllDataOnDevices;
   const labels = labelsOf(input.name, before.source, sets, lingering);
-  return { name: intent.metadata.name, labels, spec };
+  return { name: intentNameOf(intent), labels, spec };
 }
 
 /**
@@ -160,7 +160,7 @@ function policiesFrom(sets: readonly string[], { entries }: CompileContext): Pol
  */
 function followed({ metadata, spec: { grant: _, ...before } }: Intent, input: NodeInput): DesiredIntent {
   const nodeUID = input.node?.metadata.uid ?? before.nodeUID;
-  return { name: metadata.name, labels: metadata.labels ?? {}, spec: { ...before, nodeUID } };
+  return { name: intentNameOf({ metadata }), labels: metadata.labels ?? {}, spec: { ...before, nodeUID } };
 }
 
 function created(name: IntentName, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent[] {

@@ -145,7 +145,7 @@ function setOnNode(
   requested: RequestedVolume,
   result: ConflictResult | undefined,
   intents: ReadonlyMap<IntentName, Intent>,
-  refusals: ReadonlyMap<string, string>,
+  refusals: ReadonlyMap<IntentName, string>,
 ): SetOnNode | undefined {
   const { set, entry, selected, identity, found, wanted, unchanged } = requested;
   const state = stateOf(requested);
