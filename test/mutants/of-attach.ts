@@ -173,7 +173,7 @@ export const ofAttach: readonly Seed[] = [
       "driver?.attachRequired ?? false",
     ],
     ["counts intents that only observe", '.filter(({ spec }) => spec.mode === "Manage");', ";"],
-    ["does not count what is being attached for the limit", ", ...expectations.attachingOn(driver, node)]", "]"],
+    ["does not count what is being attached for the limit", ", ...expectations.attachingOn(id, node)]", "]"],
   ]),
   ...seedsOf("attach", "src/controller/attach/attachment-name.ts", [
     [

@@ -1,6 +1,6 @@
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Attachment } from "../model/storage-objects.ts";
-import type { VolumeKey } from "../model/volume-key.ts";
+import type { VolumeID, VolumeKey } from "../model/volume-key.ts";
 import { createGroups, createObjectGroups, type ObjectGroups } from "../util/groups.ts";
 
 /** VolumeAttachments by what they are of: their volume, their PersistentVolume, their driver on a node, their node. */
@@ -45,7 +45,7 @@ export class AttachmentIndex {
   }
 
   /** Names, also of those that are not in the store any more. */
-  namesOn(driver: string, node: string): string[] {
+  namesOn({ driver }: Pick<VolumeID, "driver">, node: string): string[] {
     return this.#byPlace.of(placeKey(driver, node));
   }
 }

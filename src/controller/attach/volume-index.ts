@@ -13,7 +13,7 @@ import {
   claimKey,
   type PersistentVolume,
 } from "../model/storage-objects.ts";
-import { isGuarded, unresolvedKey, type VolumeKey, volumeKey } from "../model/volume-key.ts";
+import { isGuarded, unresolvedKey, type VolumeID, type VolumeKey, volumeKey } from "../model/volume-key.ts";
 import { createObjectGroups } from "../util/groups.ts";
 import { AttachmentIndex } from "./attachment-index.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
@@ -31,7 +31,7 @@ export interface VolumeIndex {
   /** Claims of any PersistentVolume of the volume, as far as they name it. */
   claims(key: VolumeKey): Claim[];
   /** Names of the VolumeAttachments of a driver on a node: those that count against its limit. */
-  attachedOn(driver: string, node: string): Set<string>;
+  attachedOn(of: Pick<VolumeID, "driver">, node: string): Set<string>;
   /** The key of the volume that an intent uses, or asks for as far as is known. */
   keyOf(intent: Intent): VolumeKey;
   /** The key of the volume that a VolumeAttachment is of. */
@@ -158,7 +158,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     attachments: (key) => attached.ofKey(key),
     persistentVolumes: volumesByKey.of,
     claims: (key) => volumesByKey.of(key).flatMap((volume) => boundClaim(objects, volume) ?? []),
-    attachedOn: (driver, node) => new Set(attached.namesOn(driver, node)),
+    attachedOn: (of, node) => new Set(attached.namesOn(of, node)),
     keyOf,
     keyOfAttachment,
     ...looking(resync, cancels),
