@@ -24,7 +24,7 @@ import type { Metrics } from "./metrics.ts";
 import type { NodeInput } from "./model/node-input.ts";
 import { type Intent, refOf, type SetEntry } from "./model/projections.ts";
 import type { Claim } from "./model/storage-objects.ts";
-import { isGuarded } from "./model/volume-key.ts";
+import { isGuarded, type VolumeKey } from "./model/volume-key.ts";
 import { createObserve, type Observe } from "./observe/observe.ts";
 import { createRejectionEvents, type RejectionEvents } from "./pods/rejection-events.ts";
 import { createQueues, type Reconcilers } from "./queues/queues.ts";
@@ -68,7 +68,7 @@ export interface Controllers {
   /** Reconciles every volume of CSI drivers. */
   allVolumes(): void;
   /** Claims of any PersistentVolume of a volume, by its key. */
-  claimsOfVolume(key: string): Claim[];
+  claimsOfVolume(key: VolumeKey): Claim[];
   /** Reconciles the observed volumes of every node: those that kubelet manages. */
   allObserved(): void;
   /** Reconciles every pod that waits for a volume or has one. */

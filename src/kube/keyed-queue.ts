@@ -36,12 +36,12 @@ export interface KeyedQueueDeps {
  * growing delay, which an add does not wait for (unless the queue is patient) and a success forgets. A delay that the
  * server asked for is kept.
  */
-export interface KeyedQueue {
-  add(key: string): void;
+export interface KeyedQueue<Key extends string = string> {
+  add(key: Key): void;
   /** Adds the key after at least `ms` milliseconds, or earlier if it was already to be added earlier. */
-  addAfter(key: string, ms: number): void;
+  addAfter(key: Key, ms: number): void;
   /** Resets the backoff of a key, or of all: the next add does not wait for the retry. */
-  resetBackoff(key?: string): void;
+  resetBackoff(key?: Key): void;
   /**
    * Starts no run and forgets what was added, until resume. Runs that are under way go on; resolves when they have
    * ended.

@@ -6,7 +6,7 @@ import { expectRefused, expectStatus, patch } from "../lib/cluster/policy-world.
 const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
 const driver = "policy-attachments.example.com";
 const nodeName = "policy-attachments";
-const own = attachmentName(driver, "1", nodeName);
+const own = attachmentName({ driver, volumeHandle: "1" }, nodeName);
 /** As kube-controller-manager names those of pods. */
 const ofPod = `csi-${"ab".repeat(32)}`;
 

@@ -5,13 +5,13 @@ import { statusOf } from "../../src/agent/status/intent-status.ts";
 import { nodeStateOf } from "../../src/agent/status/node-state-status.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
+import { optionsOf } from "../lib/builders/mount-entries.ts";
 import { plan } from "../lib/builders/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { covers, isOf, mayCover, ofOneFilesystem, shows, soleMount } from "./worlds/evidence.ts";
 import { settings } from "./worlds/paths.ts";
 import { worldChoices } from "./worlds/random-worlds.ts";
-import { optionsOf } from "./worlds/table-builder.ts";
 
 const context = { agent: { bootID: "boot-1", epoch: 1 }, now: 0 };
 

@@ -173,13 +173,13 @@ export const ofAttach: readonly Seed[] = [
       "driver?.attachRequired ?? false",
     ],
     ["counts intents that only observe", '.filter(({ spec }) => spec.mode === "Manage");', ";"],
-    ["does not count what is being attached for the limit", ", ...expectations.attachingOn(driver, node)]", "]"],
+    ["does not count what is being attached for the limit", ", ...expectations.attachingOn(id, node)]", "]"],
   ]),
   ...seedsOf("attach", "src/controller/attach/attachment-name.ts", [
     [
       "names the attachments of a volume on all nodes alike",
-      "volumeHandle: string, node: string): string {\n",
-      'volumeHandle: string, node: string): string {\n  node = "";\n',
+      "volumeHandle }: VolumeID, node: string): string {\n",
+      'volumeHandle }: VolumeID, node: string): string {\n  node = "";\n',
     ],
     [
       "takes kube-controller-manager's attachments for its own",

@@ -69,13 +69,13 @@ export const ofCSI: readonly Seed[] = [
     ["releases what a driver has left", "  if (left !== undefined) throw leftBy(csi, unstages, left);\n", ""],
     [
       "releases while a call may still take effect",
-      "  await hearDriver(context, volume);\n  refuseWhileActing(context, recordOf(context, volume));\n",
+      "  await requireDriverReply(context, volume);\n  refuseWhileActing(context, recordOf(context, volume));\n",
       "",
     ],
     [
       "drops a target while a call may still take effect",
-      "  await takeBack(context, volume, target);\n  refuseWhileActing(context, recordOf(context, volume));\n",
-      "  await takeBack(context, volume, target);\n",
+      "  await nodeUnpublish(context, volume, target);\n  refuseWhileActing(context, recordOf(context, volume));\n",
+      "  await nodeUnpublish(context, volume, target);\n",
     ],
     [
       "releases what a container shows",

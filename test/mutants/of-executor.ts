@@ -186,7 +186,11 @@ export const ofExecutor: readonly Seed[] = [
       "  if (survivor === undefined) return undefined;\n",
       "  if (survivor !== null) return undefined;\n",
     ],
-    ["shows its own state through a link", "if (!isStatePath(path, settings)) return;", 'if (path !== "") return;'],
+    [
+      "shows its own state through a link",
+      "if (!isStatePath(pathOnHost(settings, canonicalPath), settings)) return;",
+      'if (canonicalPath !== "") return;',
+    ],
     [
       "writes the same content again and again",
       "const written = { contentVersion: content.version, ...(",

@@ -31,11 +31,11 @@ export function identifyMount(mount: MountEntry, desired: DesiredVolume, context
   if (desired.type === "local" && (layout.hostPath === undefined || layout.opens === true)) {
     // The chosen disk, or the device built on it, is identified by the mount on the staging path. Others may have
     // mounted it, too.
-    const staged = table.at(stagingPath(settings, spec.key));
+    const staged = table.at(stagingPath(settings, spec));
     return staged !== undefined && sameIdentity(mount, mountIdentity(staged)) ? "same" : "other";
   }
   if (layout.hostPath === undefined) {
-    const directory = dataPath(settings, spec.key);
+    const directory = dataPath(settings, spec);
     const { shownData } = layout;
     const data = table.identityOf(shownData === undefined ? directory : joinPath(directory, shownData));
     return data !== undefined && sameIdentity(mount, data) ? "own" : "other";
@@ -45,7 +45,7 @@ export function identifyMount(mount: MountEntry, desired: DesiredVolume, context
   const identity: MountIdentity | undefined =
     disk !== undefined
       ? { device: disk, root: "/" }
-      : (source?.identity ?? table.identityOf(hostSource(settings.hostRoot, layout.hostPath)));
+      : (source?.identity ?? table.identityOf(hostSource(settings, layout.hostPath)));
   if (identity === undefined || !sameFilesystem(mount, identity)) return "other";
   return sameIdentity(mount, identity) ? "same" : "filesystem";
 }

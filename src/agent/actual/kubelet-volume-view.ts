@@ -16,7 +16,7 @@ export function observeKubeletVolume(
 ): KubeletView {
   const { observed, block, pods } = volume;
   const { volumeName } = observed;
-  const pathsOf = (uid: string) => (volumeName === "" ? [] : podPaths(kubeletDir, volumeName, uid, block));
+  const pathsOf = (uid: string) => (volumeName === "" ? [] : podPaths(kubeletDir, { uid, volumeName }, block));
   const staging = observed.driver === undefined ? [] : stagingPaths(kubeletDir, observed, block);
   const points = [...staging, ...pods.flatMap(({ uid }) => pathsOf(uid))];
   if (table === undefined) {
@@ -27,13 +27,13 @@ export function observeKubeletVolume(
   const staged = staging.flatMap((path) => table.at(path) ?? [])[0];
   const held = staging.some((path) => table.layers(path).length > 0);
   const bound = shown.some(({ mount, partly }) => mount !== undefined || partly);
-  const inUse = held || bound || pods.some(({ uid }) => hasSubPaths(volumeName, uid));
+  const inUse = held || bound || pods.some(({ uid }) => hasSubPaths(uid));
   return { ...(staged && { staged }), pods: shown, inUse, points };
 
   /** Binds of parts of it, which kubelet takes down before the volume's own. */
-  function hasSubPaths(name: string, uid: string): boolean {
-    const directory = subPathDirectory(kubeletDir, name, uid);
-    return name !== "" && table?.entries.some(({ point }) => isBeneath(point, directory)) === true;
+  function hasSubPaths(uid: string): boolean {
+    const directory = subPathDirectory(kubeletDir, { uid, volumeName });
+    return volumeName !== "" && table?.entries.some(({ point }) => isBeneath(point, directory)) === true;
   }
 }
 

@@ -9,8 +9,8 @@ export const tableUnreadable: Problem = {
   message: "the kernel's mount table cannot be read: what is mounted is not known",
 };
 
-/** How people say that a volume is to be let go, whatever may be left of it. */
-export function letGo(volume: string): string {
+/** The command by which people have a volume released, whatever may be left of it. */
+export function releaseCommand(volume: string): string {
   return `kubectl annotate nvi ${volume} nodevolume.dev/release='who, why'`;
 }
 

@@ -5,7 +5,7 @@ import type { Problem, UnreadView } from "../model/actual-volume.ts";
 import type { InvalidVolume } from "../model/desired.ts";
 import type { MountPath } from "../model/identities.ts";
 import { podTargetPath } from "../model/pod-path.ts";
-import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
+import { nameOf, releaseCommand, tableUnreadable } from "./mount-problems.ts";
 
 type UnreadInput = ActualStateInput & { readonly unread: InvalidVolume };
 
@@ -49,12 +49,12 @@ function mayBeOfIt(mount: MountEntry, { record, identifyMount }: UnreadInput): b
 
 function problemOf({ name, problem }: InvalidVolume, mount: MountEntry): Problem {
   const path = mount.point;
-  const message = `${path} has ${nameOf(mount)} mounted, which may be this volume's: the agent's record of it may be lost, and the intent is ${problem}. Have it understood, or unmount it; if it is somebody else's: ${letGo(name)}`;
+  const message = `${path} has ${nameOf(mount)} mounted, which may be this volume's: the agent's record of it may be lost, and the intent is ${problem}. Have it understood, or unmount it; if it is somebody else's: ${releaseCommand(name)}`;
   return { reason: "Invalid", message, on: { kind: "Mount", name: path } };
 }
 
 /** Where there is nothing to be seen, and that says nothing. */
 function unseenProblem({ name, problem }: InvalidVolume): Problem {
-  const message = `parts of it may be on the node that the mount table does not show: the agent's record of it may be lost, and the intent is ${problem}. Correct that; if nothing is left: ${letGo(name)}`;
+  const message = `parts of it may be on the node that the mount table does not show: the agent's record of it may be lost, and the intent is ${problem}. Correct that; if nothing is left: ${releaseCommand(name)}`;
   return { reason: "Invalid", message };
 }

@@ -38,8 +38,8 @@ export class RetryTriggers implements PlanListener {
   readonly #budgets = new Map<string, TriggerLimit>();
   /** Wakes for which the budget was used up. */
   readonly #putOff = new Map<string, Cancel>();
-  /** Woken while an attempt ran that may not have seen why. */
-  readonly #owed = new Map<string, Waiter>();
+  /** Volumes of waiters that were woken while an attempt ran that may not have seen why. */
+  readonly #owed = new Map<string, VolumeName>();
   #waiters: ReadonlyMap<string, Waiter> = new Map();
   #table: MountTable | undefined;
 
@@ -113,8 +113,8 @@ export class RetryTriggers implements PlanListener {
       if (volume === undefined) continue;
       const generation = volume.desired?.generation ?? volume.record?.generation ?? 0;
       for (const [path, failure] of failures) {
-        const key = `${name}\n${path ?? ""}`;
-        if (failure.generation === generation) waiters.set(key, { key, path, failure, volume });
+        const waiter = { path, failure, volume };
+        if (failure.generation === generation) waiters.set(keyOf(waiter), waiter);
       }
     }
     return waiters;
@@ -132,8 +132,8 @@ export class RetryTriggers implements PlanListener {
 
   /** An attempt has failed during which something happened: it may not have seen that. */
   #payDebts(): void {
-    for (const [key, { volume }] of this.#owed) {
-      if (this.#deps.running().has(volume.name)) continue;
+    for (const [key, volume] of this.#owed) {
+      if (this.#deps.running().has(volume)) continue;
       this.#owed.delete(key);
       const waiter = this.#waiters.get(key);
       if (waiter !== undefined) this.#wake(waiter, "owed");
@@ -142,10 +142,11 @@ export class RetryTriggers implements PlanListener {
 
   #wake(waiter: Waiter, by: string): void {
     const { backoff, system, metrics, trigger } = this.#deps;
-    const { key, path, volume } = waiter;
+    const { path, volume } = waiter;
+    const key = keyOf(waiter);
     if (this.#putOff.has(key)) return;
     if (this.#deps.running().has(volume.name)) {
-      this.#owed.set(key, waiter);
+      this.#owed.set(key, volume.name);
       return;
     }
     const now = system.clock.monotonic();
@@ -174,6 +175,11 @@ export class RetryTriggers implements PlanListener {
     }
     for (const [key, budget] of this.#budgets) if (isFull(budget, now)) this.#budgets.delete(key);
   }
+}
+
+/** The same for each failure of the same target, or of the same volume as a whole. It is never parsed. */
+function keyOf({ volume, path }: Waiter): string {
+  return `${volume.name}\n${path ?? ""}`;
 }
 
 /**

@@ -34,11 +34,6 @@ export class TriggerWatcher<Waiter> {
     this.#deps = deps;
   }
 
-  /** Number of watched sources. */
-  get size(): number {
-    return this.#listened.size;
-  }
-
   /** Watches exactly these sources from now on, up to the limit. */
   follow(sources: Iterable<readonly [Waiter, readonly RetryTrigger[]]>): void {
     const wanted = new Map<string, { readonly source: RetryTrigger; readonly waiters: Set<Waiter> }>();

@@ -20,8 +20,6 @@ const mostProcesses = 4;
 
 /** Where an operation failed, and how. */
 export interface Waiter {
-  /** The same for each failure of the same target, or of the same volume as a whole. It is never parsed. */
-  readonly key: string;
   /** Of the target; not given for the volume as a whole. */
   readonly path: MountPath | undefined;
   readonly failure: Failure;

@@ -27,7 +27,7 @@ export async function expand(context: ActionContext): Promise<void> {
 }
 
 /** By what is mounted; of a raw device nobody has asked for a size before. */
-async function sizeNow(context: ActionContext, { key, stage }: VolumeRecord): Promise<string> {
-  if (stage?.kind !== "filesystem") return "0";
-  return String(await context.effects.mounter.sizeOf({ root: "/", path: stagingTarget(context, key).path }));
+async function sizeNow(context: ActionContext, record: VolumeRecord): Promise<string> {
+  if (record.stage?.kind !== "filesystem") return "0";
+  return String(await context.effects.mounter.sizeOf({ root: "/", path: stagingTarget(context, record).path }));
 }

@@ -11,7 +11,7 @@ const tellEachMs = 60_000;
 export interface RunningChange {
   /** Aborted when nobody asks for it any more: it has no end of its own while somebody makes files. */
   readonly unwanted: AbortSignal;
-  /** The count of files that were come to so far. */
+  /** Files that were processed so far. */
   reached(entries: number): void;
   ended(): void;
 }

@@ -12,7 +12,7 @@ import type { Moment } from "../model/csi-call-record.ts";
 import { type Desired, type DesiredVolume, isInvalid } from "../model/desired.ts";
 import type { VolumeName } from "../model/identities.ts";
 import type { OwnershipChange } from "../model/ownership-change.ts";
-import type { Observed, PlanSettings } from "../model/plan-input.ts";
+import { type Observed, type PlanSettings, stagingPath } from "../model/plan-input.ts";
 import type { IdentitySource } from "../model/pod-identity.ts";
 import { podOfPath } from "../model/pod-path.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
@@ -93,8 +93,8 @@ function withoutLeave(record: VolumeRecord): VolumeRecord {
 }
 
 /** PURE. The staging path of a volume, and the directory that all steps to it stay beneath. */
-export function stagingTarget({ settings }: ActionContext, key: string): TargetPath {
-  return { prefix: settings.stateDir, path: `${settings.stateDir}/staging/${key}` };
+export function stagingTarget({ settings }: ActionContext, volume: Pick<VolumeRecord, "key">): TargetPath {
+  return { prefix: settings.stateDir, path: stagingPath(settings, volume) };
 }
 
 /**

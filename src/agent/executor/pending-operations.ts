@@ -47,7 +47,7 @@ export class PendingOperations {
   readonly #deps: PendingOperationsDeps;
   /** Operations of this process, from the loop's start of them to its handling of the result. */
   readonly #running = new Map<VolumeName, Begun>();
-  /** Those that the executor is at work on. */
+  /** Operations that the executor runs. */
   readonly #progress = new Map<VolumeName, OperationProgress>();
   /**
    * Child processes of observe operations: until the operation succeeds, or the child has ended. They are in no record,
@@ -111,7 +111,7 @@ export class PendingOperations {
     return { pendingOperations: all, begun };
   }
 
-  /** The executor is at work on an operation, until `carriedOut`. */
+  /** The executor runs an operation, until `carriedOut`. */
   carryOut(operation: Operation): OperationProgress {
     const progress = { operation, ...(operation.kind === "stage" && { unwanted: new AbortController() }) };
     this.#progress.set(operation.volume, progress);
@@ -128,12 +128,12 @@ export class PendingOperations {
     this.#deps.onSlow?.();
   }
 
-  /** Whether an operation is at work on a target. */
+  /** Whether an operation runs on a target. */
   isBusy(path: MountPath): boolean {
     return [...this.#progress.values()].some(({ operation }) => "path" in operation && operation.path === path);
   }
 
-  /** The volume whose operation is at work on a directory of a CSI volume; undefined if none is. */
+  /** The volume whose operation uses a directory of a CSI volume; undefined if none does. */
   volumeIn(directory: string): string | undefined {
     return [...this.#progress.values()].find((each) => each.directory === directory)?.operation.volume;
   }

@@ -51,14 +51,15 @@ function detachablePlugin({ name, type }: VolumeRecord): DetachablePlugin {
  */
 export function tearDownContext(
   context: ActionContext,
-  { key, type }: VolumeRecord,
+  record: VolumeRecord,
   unmountMode: UnmountMode,
 ): TearDownContext {
   const { effects, host, settings, progress, journal } = context;
+  const { key, type } = record;
   return {
     ...effects,
     directories: host.directories,
-    stagingTarget: stagingTarget(context, key),
+    stagingTarget: stagingTarget(context, record),
     hostRoot: settings.hostRoot,
     vendors: context.vendors,
     others: () =>

@@ -5,6 +5,7 @@ import type { TargetPath } from "../../host/ports/types.ts";
 import { isInvalid } from "../model/desired.ts";
 import type { MountPath, VolumeName } from "../model/identities.ts";
 import { mountAttributes } from "../model/mount-attributes.ts";
+import type { Action } from "../model/operation.ts";
 import { podOfPath } from "../model/pod-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../model/volume-record.ts";
 import { applyFSGroupInPlace, applyVolumeFSGroup } from "./apply-fsgroup.ts";
@@ -155,12 +156,7 @@ async function refuseToTakeAlong(context: ActionContext, mountID: number): Promi
 export async function unpublish(
   context: ActionContext,
   volume: VolumeName,
-  action: {
-    readonly path: MountPath;
-    readonly at?: string;
-    readonly mountID?: number;
-    readonly unmountMode: UnmountMode;
-  },
+  action: Omit<Extract<Action, { readonly kind: "unpublish" }>, "kind">,
 ): Promise<void> {
   const { path, mountID, unmountMode } = action;
   const place = action.at ?? path;

@@ -1,6 +1,6 @@
 import { redact } from "../../api/values/redact.ts";
 import { VolumeError } from "../../errors.ts";
-import { isBeneath, joinPath, relativePath, sameIdentity } from "../../host/mount-table/mount-table.ts";
+import { sameIdentity } from "../../host/mount-table/mount-table.ts";
 import {
   type StageContext,
   type Staged,
@@ -13,7 +13,7 @@ import { isStatePath } from "../actual/state-path.ts";
 import { type VolumeContent, volumeContent } from "../content/content-of.ts";
 import { saltedDigestOf } from "../content/salted-digest.ts";
 import type { DesiredVolume } from "../model/desired.ts";
-import { dataPath, hostSource } from "../model/plan-input.ts";
+import { dataPath, hostSource, pathOnHost } from "../model/plan-input.ts";
 import { type StageRecord, withFormatting, withoutQuestion, withoutSwap } from "../model/volume-record.ts";
 import { fsGroupToWrite } from "../ownership/fsgroup-policy.ts";
 import { stageByDriver } from "./csi/stage.ts";
@@ -117,7 +117,7 @@ export async function reconfigure(context: ActionContext, mountID: number): Prom
   if (record.stage === undefined)
     throw new VolumeError("SetUpFailed", "transient", "the volume is not staged any more");
   const { options } = desired.layout;
-  await context.effects.mounter.reconfigure(stagingTarget(context, record.key), mountID, options, context.uniqueID);
+  await context.effects.mounter.reconfigure(stagingTarget(context, record), mountID, options, context.uniqueID);
   await context.journal.put({ ...record, stage: { ...record.stage, options } });
 }
 
@@ -127,9 +127,8 @@ export async function observe(context: ActionContext): Promise<void> {
   if (kubelet !== undefined) return context.observed(await lookForMountPoints(context, kubelet));
   const { hostPath } = wanted(context).layout;
   if (hostPath === undefined) return;
-  const { hostRoot } = context.settings;
-  const mount = (await context.host.mountTable.read()).covering(hostSource(hostRoot, hostPath));
-  const source = await context.effects.mounter.inspect({ root: hostRoot, path: hostPath });
+  const mount = (await context.host.mountTable.read()).covering(hostSource(context.settings, hostPath));
+  const source = await context.effects.mounter.inspect({ root: context.settings.hostRoot, path: hostPath });
   context.observed({ ...(source && { source }), ...(mount && { mountID: mount.id }) });
 }
 
@@ -138,7 +137,7 @@ async function stageAnew(
   desired: DesiredVolume,
   content: VolumeContent | undefined,
 ): Promise<Staged> {
-  const target = stagingTarget(context, desired.spec.key);
+  const target = stagingTarget(context, desired.spec);
   const table = await context.host.mountTable.read();
   const given = secretsIn(desired.layout, content?.contents);
   const stagingMount = table.at(target.path);
@@ -148,7 +147,7 @@ async function stageAnew(
   const stageContext: StageContext = {
     ...context.effects,
     directories: context.host.directories,
-    dataPath: dataPath(context.settings, desired.spec.key),
+    dataPath: dataPath(context.settings, desired.spec),
     stagingTarget: target,
     table,
     stagingMount,
@@ -207,7 +206,7 @@ async function stageAnew(
  */
 async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Promise<Staged | undefined> {
   const { stage: before, targets = [] } = context.journal.records.get(desired.name) ?? {};
-  const target = stagingTarget(context, desired.spec.key);
+  const target = stagingTarget(context, desired.spec);
   const table = await context.host.mountTable.read();
   const identity = before?.identity;
   if (before?.kind !== "filesystem" || identity === undefined || table.layers(target.path).length > 0) return undefined;
@@ -228,9 +227,6 @@ async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Pro
 
 /** A source that leads into the state directory by a link would show the payloads of others. */
 function refuseOwnState({ settings }: ActionContext, canonicalPath: string): void {
-  const { hostRoot } = settings;
-  const isOfNode = hostRoot !== "/" && isBeneath(canonicalPath, hostRoot);
-  const path = isOfNode ? joinPath("/", relativePath(hostRoot, canonicalPath)) : canonicalPath;
-  if (!isStatePath(path, settings)) return;
+  if (!isStatePath(pathOnHost(settings, canonicalPath), settings)) return;
   throw new VolumeError("SourceNotAllowed", "final", `the source leads to ${canonicalPath}, the agent's own state`);
 }

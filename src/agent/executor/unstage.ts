@@ -31,7 +31,7 @@ export async function unstage(
 ): Promise<void> {
   const record = recordOf(context, volume);
   if (record.stage?.csi !== undefined) return unstageByDriver(context, volume);
-  const target = stagingTarget(context, record.key);
+  const target = stagingTarget(context, record);
   const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
   context.host.servers?.giveUp(target.path); // who asks keeps the mount busy (decision 0042)
   if (stage.detaching !== true) {
@@ -45,7 +45,7 @@ export async function unstage(
   }
   await detachByPlugin(context, volume, action.unmountMode);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
-  if (stage.kind === "directory") await removeData(context, dataPath(context.settings, record.key), stage);
+  if (stage.kind === "directory") await removeData(context, dataPath(context.settings, record), stage);
   await context.journal.put(withoutStage(recordOf(context, volume)));
 }
 
@@ -62,7 +62,7 @@ export async function forget(context: ActionContext, volume: VolumeName): Promis
     const target = allowedTarget(context, path);
     if (made && target !== undefined) await mounter.removeTarget(target, kind);
   }
-  if (record?.stage?.kind === "filesystem") await mounter.removeTarget(stagingTarget(context, record.key), "directory");
+  if (record?.stage?.kind === "filesystem") await mounter.removeTarget(stagingTarget(context, record), "directory");
   await context.journal.forget(volume);
 }
 
@@ -73,7 +73,7 @@ async function unmountStage(
   stage: StageRecord,
   { mountID, unmountMode }: { readonly mountID?: number; readonly unmountMode: UnmountMode },
 ): Promise<MountIdentity | undefined> {
-  const target = stagingTarget(context, recordOf(context, volume).key);
+  const target = stagingTarget(context, recordOf(context, volume));
   if (stage.kind === "path") return undefined;
   if (stage.kind === "device") return stage.identity;
   if (stage.kind === "swap") return turnOff(context, volume, stage);

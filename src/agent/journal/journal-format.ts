@@ -1,3 +1,4 @@
+import { isRecord } from "../../kube/json.ts";
 import type { VolumeName } from "../model/identities.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import type { ReapRecord } from "./reap-record.ts";
@@ -118,7 +119,7 @@ function parseLine(raw: string): Entry | undefined {
   if (raw.slice(0, 9) !== `${checksum(json)} `) return undefined;
   try {
     const entry: unknown = JSON.parse(json);
-    return isObject(entry) && isEntry(entry) ? entry : undefined;
+    return isRecord(entry) && isEntry(entry) ? entry : undefined;
   } catch {
     return undefined; // whole by its checksum, but never written by an agent
   }
@@ -127,19 +128,15 @@ function parseLine(raw: string): Entry | undefined {
 /** The fields that everything else depends on: the key of a line, and the fields that identify the state. */
 function isEntry(entry: { readonly [field: string]: unknown }): entry is Entry & typeof entry {
   const { put, forget, reap, reaped, journal, bootID, epoch } = entry;
-  if (put !== undefined) return isObject(put) && isText(put["name"]) && isListOfPaths(put["targets"]);
-  if (reap !== undefined) return isObject(reap) && isText(reap["path"]);
+  if (put !== undefined) return isRecord(put) && isText(put["name"]) && isListOfPaths(put["targets"]);
+  if (reap !== undefined) return isRecord(reap) && isText(reap["path"]);
   if (journal !== undefined)
     return typeof journal === "number" && (journal !== formatVersion || (isText(bootID) && typeof epoch === "number"));
   return isText(forget) || isText(reaped);
 }
 
 function isListOfPaths(value: unknown): boolean {
-  return Array.isArray(value) && value.every((entry) => isObject(entry) && isText(entry["path"]));
-}
-
-function isObject(value: unknown): value is { readonly [field: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return Array.isArray(value) && value.every((entry) => isRecord(entry) && isText(entry["path"]));
 }
 
 function isText(value: unknown): value is string {

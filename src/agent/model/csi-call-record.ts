@@ -19,7 +19,7 @@ export function sending({ sent, unanswered }: Calls): Calls {
   return { sent: true, ...(open && { unanswered: open }) };
 }
 
-/** PURE. After an answer, be it a refusal: the driver is at work, so that earlier calls have reached it, too. */
+/** PURE. After an answer, be it a refusal: the driver serves calls, so that earlier ones have reached it, too. */
 export function answered({ unanswered }: Calls, now: Moment): Calls {
   if (unanswered === undefined) return {};
   const { answeredAt } = unanswered;

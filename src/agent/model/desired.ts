@@ -48,21 +48,17 @@ export interface DesiredMount {
   readonly subPath?: string;
 }
 
-/** An intent that was read but not understood: it blocks its own set-up and causes no teardown (law L7). */
-export interface InvalidVolume {
-  readonly name: VolumeName;
-  /** Hash of the name. */
-  readonly key: string;
-  readonly uid: IntentUID;
-  readonly generation: number;
-  readonly deleting: boolean;
+/**
+ * An intent that was read but not understood: it blocks its own set-up and causes no teardown (law L7). Its policies
+ * are there as far as they could be read: a release needs no more.
+ */
+export interface InvalidVolume
+  extends Pick<DesiredVolume, "name" | "uid" | "generation" | "deleting" | "deletionPolicy" | "unmountPolicy">,
+    Pick<VolumeSpec, "key"> {
   /** Each with the field's path. */
   readonly problem: string;
   /** What is wrong, where that has a code of its own. */
   readonly reason?: "DotDotInPath";
-  /** As far as they could be read: a release needs no more. */
-  readonly deletionPolicy: "Unmount" | "Retain";
-  readonly unmountPolicy: UnmountPolicy;
   /** Mounts that may have been made while the spec was understood; undefined: none. */
   readonly mayHave?: MayHave;
 }

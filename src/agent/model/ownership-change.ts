@@ -4,6 +4,6 @@ export interface OwnershipChange {
   /** The target that waits for it. */
   readonly path: MountPath;
   readonly fsGroup: number;
-  /** How many files were come to when it was told last. */
+  /** Files that were processed when it was reported last. */
   readonly entries: number;
 }

@@ -1,4 +1,10 @@
-import { joinPath, type MountIdentity, type MountTable } from "../../host/mount-table/mount-table.ts";
+import {
+  isBeneath,
+  joinPath,
+  type MountIdentity,
+  type MountTable,
+  relativePath,
+} from "../../host/mount-table/mount-table.ts";
 import type { ChildProcessID } from "../../host/ports/types.ts";
 import type { ContentRef } from "../../plugins/api/content.ts";
 import type { Problem, ServerUnresponsive } from "./actual-volume.ts";
@@ -131,16 +137,21 @@ export function lastObservation({ name, uid }: Desired, observed: PlanInput["obs
 }
 
 /** Where the volume's own mount is staged. */
-export function stagingPath(settings: PlanSettings, key: string): string {
+export function stagingPath(settings: PlanSettings, { key }: Pick<VolumeRecord, "key">): string {
   return `${settings.stateDir}/staging/${key}`;
 }
 
 /** PURE. The data directory of a volume: what the agent or its plugin writes for it. A mount may be on it. */
-export function dataPath(settings: PlanSettings, key: string): string {
+export function dataPath(settings: PlanSettings, { key }: Pick<VolumeRecord, "key">): string {
   return `${settings.stateDir}/data/${key}`;
 }
 
 /** Where the agent finds a path of the host, links aside. */
-export function hostSource(hostRoot: string, path: string): string {
+export function hostSource({ hostRoot }: Pick<PlanSettings, "hostRoot">, path: string): string {
   return joinPath(hostRoot, path.slice(1));
+}
+
+/** PURE. The path by which the host has what the agent finds there, which may see each mount of it a second time. */
+export function pathOnHost({ hostRoot }: Pick<PlanSettings, "hostRoot">, path: string): string {
+  return hostRoot !== "/" && isBeneath(path, hostRoot) ? joinPath("/", relativePath(hostRoot, path)) : path;
 }

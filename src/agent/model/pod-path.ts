@@ -20,7 +20,7 @@ export function podOfPath(kubeletDir: string | undefined, path: string): PodVolu
   return kubeletDir === undefined ? undefined : podTargetOf(path, kubeletDir);
 }
 
-/** PURE. kubelet's directory of a pod: while it is there, kubelet has not let go of the pod. */
+/** PURE. kubelet's directory of a pod: while it is there, kubelet has not cleaned up the pod. */
 export function podDirectory(kubeletDir: string, podUID: string): string {
   return `${kubeletDir}/pods/${podUID}`;
 }

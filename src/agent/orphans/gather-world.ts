@@ -62,7 +62,7 @@ export async function gatherReap(deps: GatherDeps, path: string): Promise<Gather
 
 async function stagedEvidence(deps: GatherDeps, path: string): Promise<StagedEvidence | undefined> {
   const { host, drivers, kubeletDir } = deps;
-  const place = reapPlace(path, kubeletDir);
+  const place = reapPlace(kubeletDir, path);
   const mount = (await (host.nodeTable ?? host.mountTable).read()).at(path);
   if (place?.kind !== "Staging" || mount === undefined) return undefined;
   const isKnown = (await handleOf(host.traces, place)) !== undefined;

@@ -36,13 +36,13 @@ export function leftovers({ table, kubeletDir, volumes, pods, loops }: Leftovers
   const { uids, points } = knownTo(volumes);
   const ofKubelet = table.beneath(kubeletDir).filter(({ point }) => !points.has(point));
   const podMounts = ofKubelet.flatMap((mount) => {
-    const uid = uidIn(mount.point, kubeletDir);
+    const uid = uidIn(kubeletDir, mount.point);
     return uid === undefined ? [] : [{ mount, uid }];
   });
   const ofPods =
     pods === undefined ? [] : podMounts.filter(({ uid }) => !pods.has(uid) && !uids.has(uid)).map(ofDeadPod);
   const used = new Set(podMounts.map(({ mount }) => mount.device));
-  const staged = ofKubelet.filter(({ point, device }) => isStaged(point, kubeletDir) && !used.has(device));
+  const staged = ofKubelet.filter(({ point, device }) => isStaged(kubeletDir, point) && !used.has(device));
   return [...ofPods, ...staged.map(stagedForNobody), ...loops.flatMap((loop) => ofLoop(loop, table))];
 }
 
@@ -61,7 +61,7 @@ function knownTo(volumes: Iterable<VolumePlan>): { uids: Set<string>; points: Se
 }
 
 /** Of which pod something is mounted there. */
-function uidIn(point: string, kubeletDir: string): string | undefined {
+function uidIn(kubeletDir: string, point: string): string | undefined {
   if (isBeneath(point, `${kubeletDir}/pods`)) return point.slice(kubeletDir.length + "/pods/".length).split("/")[0];
   const devices = `${kubeletDir}/plugins/kubernetes.io/csi/volumeDevices/`;
   if (!point.startsWith(devices)) return undefined;
@@ -70,7 +70,7 @@ function uidIn(point: string, kubeletDir: string): string | undefined {
 }
 
 /** plugins/kubernetes.io/csi/DRIVER/HASH/globalmount, pv/PV before 1.24; volumeDevices/staging/PV for block. */
-function isStaged(point: string, kubeletDir: string): boolean {
+function isStaged(kubeletDir: string, point: string): boolean {
   const root = `${kubeletDir}/plugins/kubernetes.io/csi/`;
   if (!point.startsWith(root)) return false;
   const parts = point.slice(root.length).split("/");

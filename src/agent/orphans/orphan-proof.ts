@@ -45,7 +45,7 @@ export function neverReaped({ kind, reason, path }: Leftover, kubeletDir: string
   if (reason === "TargetBusy") return "kubelet is at it itself";
   if (kind === "LoopDevice") return "nothing proves whose loop device it is";
   if (reason !== "LeftByKubelet") return "it is the agent's own, which nothing but its set takes down";
-  if (reapPlace(path, kubeletDir)?.kind !== kind)
+  if (reapPlace(kubeletDir, path)?.kind !== kind)
     return "by its path it is not a volume that the API server's pods have, or not one of a file system";
   return undefined;
 }
@@ -57,7 +57,7 @@ export function neverReaped({ kind, reason, path }: Leftover, kubeletDir: string
  */
 export function orphanProof(orphan: Leftover, world: ReapWorld): OrphanProof {
   const never = neverReaped(orphan, world.kubeletDir);
-  const place = reapPlace(orphan.path, world.kubeletDir);
+  const place = reapPlace(world.kubeletDir, orphan.path);
   if (never !== undefined || place === undefined) return { kept: never ?? "" };
   const mount = world.table.at(orphan.path);
   if (mount?.id !== orphan.mountID || mount?.uniqueID !== orphan.uniqueID || mount === undefined)

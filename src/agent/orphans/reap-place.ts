@@ -34,7 +34,7 @@ const staging = new RegExp(`^(${name})/([0-9a-f]{64})/globalmount$`, "u");
  * PURE. The kind of mount point of a path beneath kubelet's directory, by its form; undefined for every other path: of
  * a static pod, a block volume, a container, another plugin, or kubelet before 1.24.
  */
-export function reapPlace(path: string, kubeletDir: string): ReapPlace | undefined {
+export function reapPlace(kubeletDir: string, path: string): ReapPlace | undefined {
   const pods = `${kubeletDir}/pods`;
   if (isBeneath(path, pods)) {
     const rest = path.slice(pods.length + 1);

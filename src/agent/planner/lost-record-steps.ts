@@ -1,5 +1,5 @@
 import { mayBeLost } from "../actual/build-actual-state.ts";
-import { letGo, nameOf, tableUnreadable } from "../actual/mount-problems.ts";
+import { nameOf, releaseCommand, tableUnreadable } from "../actual/mount-problems.ts";
 import { type ActualTarget, noProblems, type Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import type { VolumeName } from "../model/identities.ts";
@@ -33,7 +33,7 @@ export function lostSteps(desired: Desired, { input, actualState, record }: Step
   const lost = unknown.filter((target) => mayBeLost(target, input.mayHaveLost));
   if (lost.length === 0) return undefined;
   const actions = lost.flatMap(({ path, mountMatch, foreign, problem, desired: wanted }) => {
-    // Nobody but us mounts on the path of a pod, and it goes only when kubelet gives it back.
+    // Nobody but us mounts on the path of a pod, and it goes only when kubelet unpublishes it.
     const made = mountMatch === "own" || wanted?.pod !== undefined;
     const alone = made && problem?.reason === "ForeignMount";
     return alone && foreign !== undefined ? [{ kind: "adopt", path, mountID: foreign.id } as const] : [];
@@ -47,7 +47,7 @@ function lostMount(volume: VolumeName, { path, foreign, problem }: ActualTarget)
   if (problem !== undefined && problem.reason !== "ForeignMount") return problem;
   return {
     reason: "ForeignMount",
-    message: `${path} has ${nameOf(foreign)} mounted, which may be this volume's: the agent's record of it may be lost. Unmount it, and the volume is released; if it is somebody else's: ${letGo(volume)}`,
+    message: `${path} has ${nameOf(foreign)} mounted, which may be this volume's: the agent's record of it may be lost. Unmount it, and the volume is released; if it is somebody else's: ${releaseCommand(volume)}`,
     on: { kind: "Mount", name: path },
   };
 }

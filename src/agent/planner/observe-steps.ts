@@ -39,5 +39,5 @@ function isLookDue(desired: DesiredVolume, { observed, table, settings, now }: P
   if (layout.hostPath === undefined) return false;
   const seen = lastObservation(desired, observed);
   if (seen?.generation !== generation || now - seen.at >= (seen.steady === true ? steadyHoldsMs : holdsMs)) return true;
-  return table?.covering(hostSource(settings.hostRoot, layout.hostPath))?.id !== seen.mountID;
+  return table?.covering(hostSource(settings, layout.hostPath))?.id !== seen.mountID;
 }

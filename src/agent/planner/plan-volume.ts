@@ -35,7 +35,7 @@ export function planVolume(name: VolumeName, input: PlanInput, owners: PathOwner
     table: input.table,
     nodeTable: input.nodeTable,
     settings: input.settings,
-    stagingPath: stagingPath(input.settings, understood?.spec.key ?? unread?.key ?? record?.key ?? ""),
+    stagingPath: stagingPath(input.settings, understood?.spec ?? unread ?? record ?? { key: "" }),
     identifyMount: mountIdentifier(input, desired),
     ended: input.ended?.get(name),
     swap: input.swaps?.get(name),

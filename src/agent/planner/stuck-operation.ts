@@ -1,10 +1,10 @@
 import { remoteMountOn } from "../../host/mount-table/may-block.ts";
-import { joinPath, type MountTable } from "../../host/mount-table/mount-table.ts";
+import type { MountTable } from "../../host/mount-table/mount-table.ts";
 import { describeRemote, type RemoteMount, waitedFor } from "../../host/ports/servers.ts";
 import type { Problem } from "../model/actual-volume.ts";
 import { type Desired, isInvalid } from "../model/desired.ts";
 import type { VolumeName } from "../model/identities.ts";
-import type { PlanInput } from "../model/plan-input.ts";
+import { hostSource, type PlanInput, type PlanSettings } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 
 /** PURE. What a volume waits for whose child does not end; undefined if it has none. */
@@ -24,7 +24,7 @@ export function stuckProblem(
     const message = `the CSI driver ${child.driver} has not answered ${child.method} yet: see the log of its node plugin`;
     return { reason: "NotAnswering", message, on: { kind: "CSIDriver", name: child.driver } };
   }
-  const remote = child.waitsFor ?? firstRemote(pathsOf(desired, record, settings.hostRoot), table);
+  const remote = child.waitsFor ?? firstRemote(pathsOf(desired, record, settings), table);
   const whom = remote === undefined ? "a device or server that does not answer" : describeRemote(remote);
   if (child.abandoned) {
     const message = `abandoned process ${child.pid} has not exited: it is blocked in the kernel waiting for ${whom}`;
@@ -36,11 +36,11 @@ export function stuckProblem(
 }
 
 /** Everything that a child of the volume may have been told to look up, as the agent sees it. */
-function pathsOf(desired: Desired | undefined, record: VolumeRecord | undefined, hostRoot: string): string[] {
+function pathsOf(desired: Desired | undefined, record: VolumeRecord | undefined, settings: PlanSettings): string[] {
   const source = desired === undefined || isInvalid(desired) ? undefined : desired.layout.hostPath;
   const mounts = desired === undefined || isInvalid(desired) ? [] : desired.mounts;
   return [
-    ...(source === undefined ? [] : [joinPath(hostRoot, source.slice(1))]),
+    ...(source === undefined ? [] : [hostSource(settings, source)]),
     ...(record?.stage === undefined ? [] : [record.stage.path]),
     ...[...mounts, ...(record?.targets ?? [])].map((target) => target.path),
   ];

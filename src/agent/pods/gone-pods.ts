@@ -17,17 +17,17 @@ export interface GonePodsDeps {
   readonly system: System;
   readonly host: HostPorts;
   readonly kubeletDir: string;
-  /** The directory of the pod is gone: kubelet has nothing of it any more, and will not give the target back. */
+  /** The directory of the pod is gone: kubelet has nothing of it any more, and will not unpublish the target. */
   onGone(path: MountPath): void;
 }
 
 /**
- * Looks after the pods that still have a volume which is to go, or which they may not have any more. kubelet gives it
- * back, but one that was started anew without the pod's directory does not.
+ * Looks after the pods that still have a volume which is to go, or which they may not have any more. kubelet
+ * unpublishes it, unless it was restarted without the pod's directory.
  */
 export class GonePods {
   readonly #deps: GonePodsDeps;
-  /** By the path of a target: ends what is heard of it. */
+  /** Watches of pods' directories by path of the target. */
   readonly #followed = new Map<MountPath, Cancel>();
   readonly #ofVolume = new Map<string, readonly MountPath[]>();
 

@@ -5,7 +5,7 @@ import type { IdentitySource, TokenState } from "../model/pod-identity.ts";
 
 /**
  * The tokens that kubelet has handed over for targets of pods, each for its own target, in memory alone, until kubelet
- * gives the target back (decision 0041). A path names pod and volume: no other pod's target has it.
+ * unpublishes the target (decision 0041). A path names pod and volume: no other pod's target has it.
  */
 export class KeptTokens implements IdentitySource {
   readonly #clock: Clock;

@@ -1,6 +1,7 @@
 import { isBeneath, type MountIdentity, type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { publishPathIn } from "../executor/csi/paths.ts";
+import type { MountPath } from "../model/identities.ts";
 import type { PlanSettings } from "../model/plan-input.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 
@@ -16,7 +17,7 @@ export interface LostMountContext {
  * driver for pods mounts on, showing a volume of ours or a part of one, by device and root (safety rule 24).
  * @param path a target of kubelet's that it has unpublished
  */
-export function lostMount(path: string, context: LostMountContext): MountEntry | undefined {
+export function lostMount(path: MountPath, context: LostMountContext): MountEntry | undefined {
   const mount = context.table.at(path);
   if (mount === undefined || context.table.layers(path).length > 1) return undefined;
   const shows = (volume: MountIdentity) => sameFilesystem(mount, volume) && isBeneath(mount.root, volume.root);
@@ -24,7 +25,7 @@ export function lostMount(path: string, context: LostMountContext): MountEntry |
 }
 
 /** What is staged where only we and drivers for us stage, our directories, and paths of the host on record. */
-function ownVolumes(path: string, { table, settings, records }: LostMountContext): MountIdentity[] {
+function ownVolumes(path: MountPath, { table, settings, records }: LostMountContext): MountIdentity[] {
   const { stateDir, csiDir } = settings;
   const published = publishPathIn("", path); // named after the target: it is for this one
   const staged = table

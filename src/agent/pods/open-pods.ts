@@ -13,7 +13,7 @@ export class OpenPods {
     return this.#open.has(path);
   }
 
-  /** Given back by kubelet, and not known to be gone yet. Changed in place. */
+  /** Unpublished by kubelet, and not known to be gone yet. Changed in place. */
   get closing(): ReadonlySet<MountPath> {
     return this.#closing;
   }

@@ -13,7 +13,7 @@ import type { Plan } from "../model/volume-plan.ts";
 import { begun, notListed, progressOf } from "../status/publish-progress.ts";
 import type { KeptTokens } from "./kept-tokens.ts";
 import type { OpenPods } from "./open-pods.ts";
-import { foreign, givenBack, hasLeft, notTornDown, problemOf, unmounting, waiting } from "./pod-problems.ts";
+import { alreadyUnpublished, foreign, hasLeft, notTornDown, problemOf, unmounting, waiting } from "./pod-problems.ts";
 
 /** Dependencies of answering kubelet's NodePublishVolume and NodeUnpublishVolume. */
 export interface PodVolumesDeps {
@@ -113,7 +113,7 @@ export class AgentPodVolumes implements PodVolumes {
 
   /**
    * @returns what a publish looks at: it opens the target once an intent lets the pod have it, and not before, so that
-   * nothing is begun of what is refused. It ends when kubelet gives the target back, or the pod leaves the intent that
+   * nothing is begun of what is refused. It ends when kubelet unpublishes the target, or the pod leaves the intent that
    * named it
    */
   #lookAt(request: PodPublish): () => Problem | undefined {
@@ -122,7 +122,7 @@ export class AgentPodVolumes implements PodVolumes {
     let opened = open.isOpen(path);
     let named: VolumeName | undefined;
     return () => {
-      if (opened ? !open.isOpen(path) : this.#unpublishing.has(path)) throw waiting(givenBack(path));
+      if (opened ? !open.isOpen(path) : this.#unpublishing.has(path)) throw waiting(alreadyUnpublished(path));
       const names = [...world.ofPod(path)].filter((name) => intent(name)?.metadata.deletionTimestamp === undefined);
       const name = named !== undefined && names.includes(named) ? named : names.sort()[0];
       const entry = name === undefined ? undefined : intent(name);

@@ -32,7 +32,7 @@ export interface NodeStateReporterDeps {
   /** None if not given. */
   readonly acceptedPolicies?: AcceptedPolicies | undefined;
   synced(): boolean;
-  /** Why the agent does not hear of its intents, if it does not. */
+  /** Why the agent cannot watch its intents, if it cannot. */
   problem?: IntentSource["problem"];
   /** Makes what tells of changes of the policies; without it they are looked at from time to time. */
   followPolicies?(onChange: (change: PolicyChange) => void): PolicyFollower;
@@ -51,7 +51,7 @@ const periodMs = 5_000;
 /** What settles within this time is written as one, in milliseconds. */
 const coalesceMs = 250;
 
-/** All agents of a cluster hear of a change of a policy at once, in milliseconds. */
+/** All agents of a cluster see a change of a policy at once: their looks are spread over this many milliseconds. */
 const policySpreadMs = 30_000;
 
 /** Writes the status of the node's NodeVolumeState, once the controller has made the object. */

@@ -16,7 +16,7 @@ export interface NodeStateInput extends Omit<OrphansInput, "volumes" | "previous
   readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
   /** What the journal had lost when the agent started. */
   readonly damage?: JournalDamage | undefined;
-  /** Why the agent does not hear of its intents. */
+  /** Why the agent cannot watch its intents. */
   readonly sourceProblem?: SourceProblem | undefined;
   /** Which admission policy is not in force, in a sentence. */
   readonly unguarded?: string | undefined;
@@ -64,7 +64,7 @@ function conditions(
   volumes: readonly VolumePlan[],
 ): ConditionInput[] {
   const granted = volumes.filter((volume) => volume.phase !== "released" && !isObserved(volume)).map((v) => v.name);
-  // What kubelet manages is not ours to let go (safety rule 27).
+  // What kubelet manages is not ours to release (safety rule 27).
   const kubelets = new Set(
     volumes.filter(({ actualState }) => actualState.kubelet !== undefined).map(({ name }) => name),
   );

@@ -1,15 +1,11 @@
 import { cut, timestamp } from "../../api/conditions.ts";
 import type { Orphan } from "../../api/types.gen.ts";
 import { shellWord } from "../../api/values/printable.ts";
-import {
-  isBeneath,
-  joinPath,
-  type MountTable,
-  relativePath,
-  sameFilesystem,
-} from "../../host/mount-table/mount-table.ts";
+import { isBeneath, type MountTable, sameFilesystem } from "../../host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../host/mount-table/mountinfo.ts";
 import { isStatePath } from "../actual/state-path.ts";
+import { pathOnHost } from "../model/plan-input.ts";
+import { isOfKubelet } from "../model/pod-path.ts";
 import type { VolumePlan } from "../model/volume-plan.ts";
 
 /** Inputs of the search for orphans: mounts and directories beneath our directories that no volume's record names. */
@@ -118,7 +114,7 @@ function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, 
  * each mount of the node a second time, beneath hostRoot: it goes by the path that the node has for it.
  */
 function ofOurData(input: OrphansInput, table: MountTable): Found[] {
-  const { volumes, stateDir, allowedPrefixes = [], hostRoot, kubeletDir } = input;
+  const { volumes, stateDir, allowedPrefixes = [], kubeletDir } = input;
   const isOurs = (path: string) => isStatePath(path, { stateDir, allowedPrefixes });
   const data = table.identityOf(`${stateDir}/data`);
   if (data === undefined || data.root === "/") return [];
@@ -127,8 +123,8 @@ function ofOurData(input: OrphansInput, table: MountTable): Found[] {
   );
   const found = table.entries
     .filter((mount) => sameFilesystem(mount, data) && mount.root !== data.root && isBeneath(mount.root, data.root))
-    .map((mount) => ({ mount, path: pathOnNode(mount.point, hostRoot) }))
-    .filter(({ path }) => !known.has(path) && !isOurs(path) && !isSubPath(path, kubeletDir));
+    .map((mount) => ({ mount, path: pathOnHost(input, mount.point) }))
+    .filter(({ path }) => !known.has(path) && !isOurs(path) && !isSubPath(kubeletDir, path));
   const own = new Set(found.filter(({ mount, path }) => mount.point === path).map(({ path }) => path));
   return found
     .filter(({ mount, path }) => mount.point === path || !own.has(path))
@@ -142,14 +138,9 @@ function ofOurData(input: OrphansInput, table: MountTable): Found[] {
     }));
 }
 
-function pathOnNode(point: string, hostRoot: string): string {
-  return hostRoot !== "/" && isBeneath(point, hostRoot) ? joinPath("/", relativePath(hostRoot, point)) : point;
-}
-
 /** Where kubelet binds a part of a volume for a container (subPath): what it has left of that is told apart. */
-function isSubPath(path: string, kubeletDir: string | undefined): boolean {
-  if (kubeletDir === undefined || !isBeneath(path, `${kubeletDir}/pods`)) return false;
-  return path.split("/").includes("volume-subpaths");
+function isSubPath(kubeletDir: string | undefined, path: string): boolean {
+  return isOfKubelet(kubeletDir, path) && path.split("/").includes("volume-subpaths");
 }
 
 /** PURE. What is mounted, for people. */

@@ -7,7 +7,7 @@ import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Selection } from "../cluster.ts";
 
 /** Objects of one kind, as far as they were read. */
-export interface Found {
+export interface PartialList {
   readonly items: readonly unknown[];
   /** Why it is not all of them. */
   readonly gap?: string;
@@ -23,7 +23,7 @@ export async function findAll(
   resource: Resource,
   { namespace, ...selectors }: Selection = {},
   largest = largestList,
-): Promise<Found> {
+): Promise<PartialList> {
   const items: unknown[] = [];
   const name = resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
   const path = resourcePath(resource, { namespace });

@@ -1,10 +1,11 @@
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Attachment } from "../model/storage-objects.ts";
+import type { VolumeID, VolumeKey } from "../model/volume-key.ts";
 import { createGroups, createObjectGroups, type ObjectGroups } from "../util/groups.ts";
 
 /** VolumeAttachments by what they are of: their volume, their PersistentVolume, their driver on a node, their node. */
 export class AttachmentIndex {
-  readonly #byKey: ObjectGroups<Attachment>;
+  readonly #byKey: ObjectGroups<Attachment, VolumeKey>;
   readonly #byVolume: ObjectGroups<Attachment>;
   readonly #byNode: ObjectGroups<Attachment>;
   readonly #byPlace = createGroups();
@@ -16,7 +17,7 @@ export class AttachmentIndex {
   }
 
   /** @param key of the volume that it is of now */
-  put({ metadata: { name }, attacher, nodeName, persistentVolumeName }: Attachment, key: string): void {
+  put({ metadata: { name }, attacher, nodeName, persistentVolumeName }: Attachment, key: VolumeKey): void {
     this.#byVolume.put(name, persistentVolumeName);
     this.#byPlace.put(name, placeKey(attacher, nodeName));
     this.#byNode.put(name, nodeName);
@@ -24,14 +25,14 @@ export class AttachmentIndex {
   }
 
   /** @returns the key of the volume that it was of */
-  remove({ metadata: { name } }: Attachment): string | undefined {
+  remove({ metadata: { name } }: Attachment): VolumeKey | undefined {
     this.#byVolume.remove(name);
     this.#byPlace.remove(name);
     this.#byNode.remove(name);
     return this.#byKey.remove(name);
   }
 
-  ofKey(key: string): Attachment[] {
+  ofKey(key: VolumeKey): Attachment[] {
     return this.#byKey.of(key);
   }
 
@@ -44,7 +45,7 @@ export class AttachmentIndex {
   }
 
   /** Names, also of those that are not in the store any more. */
-  namesOn(driver: string, node: string): string[] {
+  namesOn({ driver }: Pick<VolumeID, "driver">, node: string): string[] {
     return this.#byPlace.of(placeKey(driver, node));
   }
 }

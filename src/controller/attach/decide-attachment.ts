@@ -1,5 +1,6 @@
 import { attachLimitText, isResourceExhausted, untilDetached } from "../../kube/objects/attach-error.ts";
 import type { Attachment } from "../model/storage-objects.ts";
+import type { VolumeID } from "../model/volume-key.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { onAttachment } from "./obstacles.ts";
 import { contextTooLarge } from "./size-limits.ts";
@@ -20,7 +21,7 @@ export function decideAttachment(facts: IndexedVolumeFacts, consumer: VolumeCons
     // Written and not seen yet, or not answered: to write it again finds out.
     if (facts.attaching.has(nodeName))
       return { consumer, step: { do: "attach", again: false }, waitReason: notYet(facts, consumer) };
-    const full = limitReached(facts.id.driver, nodeName, consumer.place);
+    const full = limitReached(facts.id, nodeName, consumer.place);
     if (full !== undefined) return { consumer, waitReason: full };
     return { consumer, step: { do: "attach", again: false }, waitReason: notYet(facts, consumer) };
   }
@@ -29,7 +30,7 @@ export function decideAttachment(facts: IndexedVolumeFacts, consumer: VolumeCons
 }
 
 /** What keeps one more volume of a driver from a node that has as many as it takes. */
-export function limitReached(driver: string, node: string, { limit, attached }: Place): WaitReason | undefined {
+export function limitReached({ driver }: VolumeID, node: string, { limit, attached }: Place): WaitReason | undefined {
   if (limit === undefined || attached < limit) return undefined;
   const message = `driver ${driver} may have no more volumes here: ${attachLimitText(node, attached, limit)}; ${untilDetached}`;
   return { reason: "AttachLimitReached", message, on: { kind: "CSINode", name: node } };

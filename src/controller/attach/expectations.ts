@@ -19,7 +19,7 @@ export interface Expectations {
   /** Nodes for which a VolumeAttachment of the volume may have been written that was not seen. */
   attaching(id: VolumeID): Set<string>;
   /** VolumeAttachments of a driver on a node that may have been written. */
-  attachingOn(driver: string, node: string): Set<string>;
+  attachingOn(of: Pick<VolumeID, "driver">, node: string): Set<string>;
   /** Another has led meanwhile, and all was read since: what was written before is there, or is not. */
   forget(): void;
 }
@@ -39,9 +39,9 @@ export function createExpectations(): Expectations {
     beginGrant: ({ metadata }) => void grants.set(metadata.name, metadata.uid ?? ""),
     endGrant: ({ metadata }) => void grants.delete(metadata.name),
     beginAttach(id, node) {
-      attachments.set(attachmentName(id.driver, id.volumeHandle, node), { ...id, node });
+      attachments.set(attachmentName(id, node), { ...id, node });
     },
-    endAttach: (id, node) => void attachments.delete(attachmentName(id.driver, id.volumeHandle, node)),
+    endAttach: (id, node) => void attachments.delete(attachmentName(id, node)),
     seen: (name) => void attachments.delete(name),
     attaching({ driver, volumeHandle }) {
       const found = [...attachments.values()].filter(
@@ -49,7 +49,7 @@ export function createExpectations(): Expectations {
       );
       return new Set(found.map(({ node }) => node));
     },
-    attachingOn(driver, node) {
+    attachingOn({ driver }, node) {
       const found = [...attachments].filter(([, one]) => one.driver === driver && one.node === node);
       return new Set(found.map(([name]) => name));
     },

@@ -45,15 +45,15 @@ function volumeConsumer(deps: GatherVolumeDeps, id: VolumeID, intent: Intent): V
     node: deps.node(nodeName),
     resolution: resolveVolume(intent.spec, deps.index.objects),
     granting: deps.expectations.granting(intent),
-    place: placeOf(deps, id.driver, nodeName),
+    place: placeOf(deps, id, nodeName),
   };
 }
 
 /** How a driver stands on a node at this moment. */
-export function placeOf(deps: GatherVolumeDeps, driver: string, node: string): Place {
+export function placeOf(deps: GatherVolumeDeps, id: VolumeID, node: string): Place {
   const { storage, index, expectations } = deps;
-  const found = storage.csiNodes.store.get(node)?.drivers.find(({ name }) => name === driver);
-  const attached = new Set([...index.attachedOn(driver, node), ...expectations.attachingOn(driver, node)]);
+  const found = storage.csiNodes.store.get(node)?.drivers.find(({ name }) => name === id.driver);
+  const attached = new Set([...index.attachedOn(id, node), ...expectations.attachingOn(id, node)]);
   const unmanaged = unmanagedBecause(deps, node);
   return { nodeID: found?.nodeID, limit: found?.limit, attached: attached.size, unmanaged };
 }

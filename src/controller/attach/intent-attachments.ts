@@ -85,7 +85,7 @@ function namesFor({ index, storage }: IntentAttachmentsDeps, intent: Intent): Se
   const names = new Set<string>();
   if (grant?.volumeAttachment !== undefined) names.add(grant.volumeAttachment.name);
   const id = volumeIDOf(index.keyOf(intent));
-  if (id !== undefined) names.add(attachmentName(id.driver, id.volumeHandle, nodeName));
+  if (id !== undefined) names.add(attachmentName(id, nodeName));
   for (const { metadata } of storage.attachments.store.list()) {
     if (isOwnAttachment(metadata.name) && metadata.annotations?.[annotation.intent] === intent.metadata.name)
       names.add(metadata.name);

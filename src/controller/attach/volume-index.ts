@@ -6,8 +6,14 @@ import { createFullResync } from "../../kube/watch/yielding.ts";
 import type { Cancel, Yielder } from "../../ports.ts";
 import { claimObjectsOf, type Storage, type StorageWatches } from "../cache/storage.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
-import type { Attachment, Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
-import { isGuarded, unresolvedKey, volumeKey } from "../model/volume-key.ts";
+import {
+  type Attachment,
+  type Claim,
+  type ClaimObjects,
+  claimKey,
+  type PersistentVolume,
+} from "../model/storage-objects.ts";
+import { isGuarded, unresolvedKey, type VolumeID, type VolumeKey, volumeKey } from "../model/volume-key.ts";
 import { createObjectGroups } from "../util/groups.ts";
 import { AttachmentIndex } from "./attachment-index.ts";
 import { isOwnAttachment } from "./attachment-name.ts";
@@ -17,19 +23,19 @@ import { isResolved, resolveVolume } from "./resolve-volume.ts";
 export interface VolumeIndex {
   readonly objects: ClaimObjects;
   /** The intents of a volume, also those that are being deleted, and those that only observe. */
-  intents(key: string): Intent[];
+  intents(key: VolumeKey): Intent[];
   /** Intents that name a claim. */
   intentsOfClaim(namespace: string, name: string): Intent[];
-  attachments(key: string): Attachment[];
-  persistentVolumes(key: string): PersistentVolume[];
+  attachments(key: VolumeKey): Attachment[];
+  persistentVolumes(key: VolumeKey): PersistentVolume[];
   /** Claims of any PersistentVolume of the volume, as far as they name it. */
-  claims(key: string): Claim[];
+  claims(key: VolumeKey): Claim[];
   /** Names of the VolumeAttachments of a driver on a node: those that count against its limit. */
-  attachedOn(driver: string, node: string): Set<string>;
+  attachedOn(of: Pick<VolumeID, "driver">, node: string): Set<string>;
   /** The key of the volume that an intent uses, or asks for as far as is known. */
-  keyOf(intent: Intent): string;
+  keyOf(intent: Intent): VolumeKey;
   /** The key of the volume that a VolumeAttachment is of. */
-  keyOfAttachment(attachment: Attachment): string;
+  keyOfAttachment(attachment: Attachment): VolumeKey;
   /** Each key is told. */
   all(): void;
   stop(): void;
@@ -45,7 +51,7 @@ export interface VolumeIndexDeps {
   readonly sameNode: (a: NodeInfo, b: NodeInfo) => boolean;
   readonly yielder: Yielder;
   /** Told of each volume of which something may have changed. */
-  readonly onDue: (key: string) => void;
+  readonly onDue: (key: VolumeKey) => void;
 }
 
 /** PURE. Whether an intent is about a volume that is attached or granted here; observe/ has what kubelet manages. */
@@ -54,7 +60,7 @@ function isIndexed({ spec }: Intent): boolean {
 }
 
 /** PURE. The key of the volume that an intent is about: its own while that cannot be resolved. */
-function volumeKeyOf({ metadata, spec }: Intent, objects: ClaimObjects): string {
+function volumeKeyOf({ metadata, spec }: Intent, objects: ClaimObjects): VolumeKey {
   if (spec.grant?.csi !== undefined) return volumeKey(spec.grant.csi);
   const resolution = resolveVolume(spec, objects);
   return isResolved(resolution) ? volumeKey(resolution.id) : unresolvedKey(metadata.name);
@@ -67,8 +73,8 @@ function volumeKeyOf({ metadata, spec }: Intent, objects: ClaimObjects): string 
 export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const { intents, onDue } = deps;
   const { persistentVolumes, attachments } = deps.storage;
-  const [byKey, byClaim] = [createObjectGroups(intents), createObjectGroups(intents)];
-  const volumesByKey = createObjectGroups(persistentVolumes.store);
+  const [byKey, byClaim] = [createObjectGroups<Intent, VolumeKey>(intents), createObjectGroups(intents)];
+  const volumesByKey = createObjectGroups<PersistentVolume, VolumeKey>(persistentVolumes.store);
   const attached = new AttachmentIndex(attachments.store);
   const objects = claimObjectsOf(deps.storage);
 
@@ -152,7 +158,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     attachments: (key) => attached.ofKey(key),
     persistentVolumes: volumesByKey.of,
     claims: (key) => volumesByKey.of(key).flatMap((volume) => boundClaim(objects, volume) ?? []),
-    attachedOn: (driver, node) => new Set(attached.namesOn(driver, node)),
+    attachedOn: (of, node) => new Set(attached.namesOn(of, node)),
     keyOf,
     keyOfAttachment,
     ...looking(resync, cancels),
@@ -200,12 +206,8 @@ function followObjects({ intents, nodes, storage, sameNode }: VolumeIndexDeps, o
   ];
 }
 
-function claimKey(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
-}
-
 /** The key of the volume that an attachment is of; `volume` is its PersistentVolume, if there is one. */
-function attachedVolume({ metadata, attacher, inline }: Attachment, volume: PersistentVolume | undefined): string {
+function attachedVolume({ metadata, attacher, inline }: Attachment, volume: PersistentVolume | undefined): VolumeKey {
   // What ours was made for stands on it, whatever a PersistentVolume of that name says by now.
   const made = isOwnAttachment(metadata.name) ? metadata.annotations?.[annotation.volumeHandle] : undefined;
   if (made !== undefined) return volumeKey({ driver: attacher, volumeHandle: made });

@@ -33,7 +33,7 @@ export async function attach(
 ): Promise<WaitReason | undefined> {
   const { client, expectations } = deps;
   const nodeName = nodeNameOf(consumer);
-  const name = attachmentName(id.driver, id.volumeHandle, nodeName);
+  const name = attachmentName(id, nodeName);
   const source = sourceOf(id, consumer);
   if (source === undefined) return undefined;
   const { grant } = consumer.intent.spec;

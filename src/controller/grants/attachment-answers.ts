@@ -4,7 +4,7 @@ import { sameJson } from "../../kube/same-json.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Intent } from "../model/projections.ts";
-import { type VolumeID, volumeKey } from "../model/volume-key.ts";
+import { type VolumeID, type VolumeKey, volumeKey } from "../model/volume-key.ts";
 import { AttachmentLists } from "./attachment-lists.ts";
 import { attachedVolumesOf, type ReadVolumes } from "./attachments-of-node.ts";
 import { patchIntent } from "./patch-intent.ts";
@@ -28,7 +28,7 @@ export interface AttachmentAnswersDeps {
   readonly intents: ObjectStore<Intent>;
   readonly upsertIntent: (raw: unknown) => void;
   /** An intent is due, by its key. */
-  readonly onDue: (key: string) => void;
+  readonly onDue: (key: VolumeKey) => void;
 }
 
 /** Answers agents that ask which volumes are attached to their node. */

@@ -6,7 +6,7 @@ import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import type { Logger } from "../../ports.ts";
 import type { AttachStatusWriter } from "../attach/attach-status-writer.ts";
 import type { Intent } from "../model/projections.ts";
-import { isGuarded, type VolumeID, volumeKey } from "../model/volume-key.ts";
+import { isGuarded, type VolumeID, type VolumeKey, volumeKey } from "../model/volume-key.ts";
 import type { WaitReason } from "../model/wait-reason.ts";
 import { createGroups } from "../util/groups.ts";
 import { askedBy, type DiskMember, decideDisk, diskHeldElsewhere } from "./decide-disk.ts";
@@ -23,8 +23,8 @@ export interface DiskGrantsDeps {
   readonly attachStatus: Pick<AttachStatusWriter, "write">;
   readonly upsertIntent: (raw: unknown) => void;
   /** A disk, or a volume that waits for one, is due, by its key. */
-  readonly onDue: (key: string) => void;
-  readonly keyOf: (intent: Intent) => string;
+  readonly onDue: (key: VolumeKey) => void;
+  readonly keyOf: (intent: Intent) => VolumeKey;
   /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
   readonly doubtForMs: (node: string) => number | undefined;
 }
@@ -57,7 +57,7 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
 
   const keyOf = (disk: string) => volumeKey({ driver, volumeHandle: wholeDisk(disk) });
 
-  function put(groups: typeof given, name: string, disk: string | undefined): readonly string[] {
+  function put(groups: typeof given, name: string, disk: string | undefined): readonly VolumeKey[] {
     const before = disk ? groups.put(name, wholeDisk(disk)) : groups.remove(name);
     return [before, disk].flatMap((one) => (one ? [keyOf(one)] : []));
   }

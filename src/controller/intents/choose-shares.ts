@@ -1,6 +1,7 @@
 import type { SetOnNode } from "../model/node-input.ts";
 import type { Intent } from "../model/projections.ts";
 import { type SetShare, type Settings, sameSettings, settingsOfIntent } from "../model/set-share.ts";
+import type { IntentName } from "../model/volume-identity.ts";
 
 /**
  * The parts that each set is in with on one node. Pure. First what it wants, if it may; else what it has. Then,
@@ -10,7 +11,7 @@ import { type SetShare, type Settings, sameSettings, settingsOfIntent } from "..
  */
 export function chooseShares(
   setsOnNode: ReadonlyMap<string, SetOnNode>,
-  live: ReadonlyMap<string, Intent>,
+  live: ReadonlyMap<IntentName, Intent>,
   mayUpdate: (set: string) => boolean,
 ): Map<string, readonly SetShare[]> {
   const chosen = new Map([...setsOnNode].map(([set, onNode]) => [set, choose(onNode, mayUpdate(set))]));

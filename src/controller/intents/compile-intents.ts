@@ -6,7 +6,14 @@ import type { NodeFacts } from "../model/node-facts.ts";
 import type { NodeInput, SetOnNode } from "../model/node-input.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import { byName, type Policies, policiesOf, type SetShare, settingsOf, settingsOfIntent } from "../model/set-share.ts";
-import { nodeLabel, requestersOf, setLabel, sourceType } from "../model/volume-identity.ts";
+import {
+  type IntentName,
+  intentNameOf,
+  nodeLabel,
+  requestersOf,
+  setLabel,
+  sourceType,
+} from "../model/volume-identity.ts";
 import { isObserved } from "../nodes/availability.ts";
 import { admitPods } from "../pods/admit-pods.ts";
 import type { AdmittedPods } from "../pods/admitted-pods.ts";
@@ -17,7 +24,7 @@ import { byAge } from "./size-limits.ts";
 
 /** An intent as it shall be. The grant is left to the writer: what has one keeps it. */
 interface DesiredIntent {
-  readonly name: string;
+  readonly name: IntentName;
   readonly labels: { readonly [key: string]: string };
   readonly spec: Omit<NodeVolumeIntentSpec, "grant">;
 }
@@ -60,7 +67,7 @@ export function compileNode(
   // What kubelet manages is not compiled here.
   const intents = input.intents.filter(({ spec }) => spec.observed === undefined);
   const live = new Map(
-    intents.filter((i) => i.metadata.deletionTimestamp === undefined).map((i) => [i.metadata.name, i]),
+    intents.filter((i) => i.metadata.deletionTimestamp === undefined).map((i) => [intentNameOf(i), i]),
   );
   const chosen = chooseShares(setsOnNode, live, mayUpdate);
   const given = [...chosen].flatMap(([set, shares]) => shares.map((share) => ({ set, share })));
@@ -72,7 +79,7 @@ export function compileNode(
   const desired: DesiredIntent[] = [];
   const remove: Removal[] = [];
   for (const intent of intents) {
-    const { name } = intent.metadata;
+    const name = intentNameOf(intent);
     const parts = groups.get(name) ?? [];
     const found = intent.spec.pods ?? [];
     const wanted = admitted === undefined ? found.length > 0 : admitted.volumes.has(name);
@@ -113,7 +120,7 @@ interface ShareOfSet {
 function updated(intent: Intent, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent {
   const { input, facts, admitted } = context;
   const { grant: _, pods: found, ...before } = intent.spec;
-  const volume = admitted?.volumes.get(intent.metadata.name);
+  const volume = admitted?.volumes.get(intentNameOf(intent));
   const unknown = admitted === undefined && found !== undefined;
   const setsOfPods = unknown ? requestersOf(intent) : (volume?.sets ?? []);
   const sets = inOrder([...shares.map(({ set }) => set), ...setsOfPods], context);
@@ -135,7 +142,7 @@ function updated(intent: Intent, shares: readonly ShareOfSet[], context: Compile
   if (isSized(spec.source) && settings.capacityBytes === undefined) delete spec.capacityBytes;
   if (settings.destroyAllDataOnDevices === undefined) delete spec.destroyAllDataOnDevices;
   const labels = labelsOf(input.name, before.source, sets, lingering);
-  return { name: intent.metadata.name, labels, spec };
+  return { name: intentNameOf(intent), labels, spec };
 }
 
 /**
@@ -153,10 +160,10 @@ function policiesFrom(sets: readonly string[], { entries }: CompileContext): Pol
  */
 function followed({ metadata, spec: { grant: _, ...before } }: Intent, input: NodeInput): DesiredIntent {
   const nodeUID = input.node?.metadata.uid ?? before.nodeUID;
-  return { name: metadata.name, labels: metadata.labels ?? {}, spec: { ...before, nodeUID } };
+  return { name: intentNameOf({ metadata }), labels: metadata.labels ?? {}, spec: { ...before, nodeUID } };
 }
 
-function created(name: string, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent[] {
+function created(name: IntentName, shares: readonly ShareOfSet[], context: CompileContext): DesiredIntent[] {
   const { input, setsOnNode, admitted } = context;
   const volume = admitted?.volumes.get(name);
   const sets = inOrder([...shares.map(({ set }) => set), ...(volume?.sets ?? [])], context);

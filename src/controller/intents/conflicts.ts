@@ -1,6 +1,7 @@
 import { ancestorsOf } from "../../api/values/path.ts";
 import type { Conflict } from "../model/node-input.ts";
 import { mountPaths, type SetShare, sameSettings } from "../model/set-share.ts";
+import type { IntentName } from "../model/volume-identity.ts";
 import { compareText } from "../util/canonical-json.ts";
 
 /** What one set claims on one node. Pure. */
@@ -128,7 +129,7 @@ function has(claim: PathClaim, path: string): boolean {
   return claim.found.some((share) => share.mounts.some((mount) => mount.path === path));
 }
 
-function holds({ found }: PathClaim, intentName: string): boolean {
+function holds({ found }: PathClaim, intentName: IntentName): boolean {
   return found.some((share) => share.intentName === intentName);
 }
 

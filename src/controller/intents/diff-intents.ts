@@ -1,7 +1,7 @@
 import { finalizer, label } from "../../api/names.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
 import type { Intent } from "../model/projections.ts";
-import { setLabel } from "../model/volume-identity.ts";
+import { type IntentName, setLabel } from "../model/volume-identity.ts";
 import { isGuarded } from "../model/volume-key.ts";
 import type { NodePlan } from "./compile-intents.ts";
 
@@ -9,7 +9,7 @@ import type { NodePlan } from "./compile-intents.ts";
 export type IntentWrite =
   | {
       readonly verb: "create";
-      readonly name: string;
+      readonly name: IntentName;
       readonly labels: { readonly [key: string]: string };
       readonly spec: NodePlan["desired"][number]["spec"];
       readonly needsGrant: boolean;

@@ -1,11 +1,10 @@
-import { setLabelPrefix } from "../../api/names.ts";
 import type { NodeVolumeSetSpec } from "../../api/types.gen.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { runYielding } from "../../kube/watch/yielding.ts";
 import type { Cancel, System } from "../../ports.ts";
 import type { NodeInput, SetOnNode } from "../model/node-input.ts";
 import type { Intent, NodeInfo, SetEntry } from "../model/projections.ts";
-import { setLabel } from "../model/volume-identity.ts";
+import { type IntentName, labelledSets } from "../model/volume-identity.ts";
 import { type SelectedNodes, selectedNodes } from "../nodes/select-nodes.ts";
 import type { RolloutNode } from "../sets/rollout.ts";
 import { resolveNode } from "./resolve-node.ts";
@@ -46,9 +45,9 @@ export interface Gatherer {
   /** The same of all nodes. */
   forgetAll(): void;
   /** Remembers why the API server refused a write of an intent; undefined when one was taken. */
-  refused(node: string, intent: string, message: string | undefined): void;
+  refused(node: string, intent: IntentName, message: string | undefined): void;
   /** What nobody wants to write any more is not refused any more. */
-  forgetRefusals(node: string, stillWanted: ReadonlySet<string>): void;
+  forgetRefusals(node: string, stillWanted: ReadonlySet<IntentName>): void;
   stop(): void;
 }
 
@@ -65,10 +64,6 @@ function take(groups: Groups, key: string, { metadata }: Intent): void {
   if (group?.size === 0) groups.delete(key);
 }
 
-function setLabelsOf({ metadata }: Intent): string[] {
-  return Object.keys(metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));
-}
-
 /** Indexes the intents of a store by node and by the labels of sets; each node is told of whose intents one changes. */
 function indexIntents(intents: ObjectStore<Intent>, onChange: (node: string) => void) {
   const byNode: Groups = new Map();
@@ -76,24 +71,24 @@ function indexIntents(intents: ObjectStore<Intent>, onChange: (node: string) => 
   function add(intent: Intent): void {
     const { nodeName } = intent.spec;
     put(byNode, nodeName, intent);
-    for (const key of setLabelsOf(intent)) put(bySet, key, intent);
+    for (const set of labelledSets(intent.metadata)) put(bySet, set, intent);
     onChange(nodeName);
   }
   function update(before: Intent, after: Intent): void {
-    for (const key of setLabelsOf(before)) take(bySet, key, before);
+    for (const set of labelledSets(before.metadata)) take(bySet, set, before);
     add(after);
   }
   function remove(intent: Intent): void {
     const { nodeName } = intent.spec;
     // Its last state may have other labels than what was known of it.
     const known = byNode.get(nodeName)?.get(intent.metadata.name) ?? intent;
-    for (const key of setLabelsOf(known)) take(bySet, key, intent);
+    for (const set of labelledSets(known.metadata)) take(bySet, set, intent);
     take(byNode, nodeName, intent);
     onChange(nodeName);
   }
   return {
     ofNode: (node: string) => [...(byNode.get(node)?.values() ?? [])],
-    ofSet: (set: string) => [...(bySet.get(setLabel(set))?.values() ?? [])],
+    ofSet: (set: string) => [...(bySet.get(set)?.values() ?? [])],
     nodes: () => byNode.keys(),
     cancel: intents.subscribe({ onAdd: add, onUpdate: update, onDelete: remove }),
   };
@@ -101,22 +96,22 @@ function indexIntents(intents: ObjectStore<Intent>, onChange: (node: string) => 
 
 /** Why the API server refused writes, by node and intent; each node is told of whose refusals one changes. */
 function createRefusals(onChange: (node: string) => void) {
-  const byNode = new Map<string, ReadonlyMap<string, string>>();
-  function set(node: string, next: readonly (readonly [intent: string, message: string])[]): void {
+  const byNode = new Map<string, ReadonlyMap<IntentName, string>>();
+  function set(node: string, next: readonly (readonly [intent: IntentName, message: string])[]): void {
     const before = byNode.get(node);
     if (next.length === (before?.size ?? 0) && next.every(([name, message]) => before?.get(name) === message)) return;
     if (next.length === 0) byNode.delete(node);
     else byNode.set(node, new Map(next));
     onChange(node);
   }
-  const of = (node: string): ReadonlyMap<string, string> => byNode.get(node) ?? new Map();
+  const of = (node: string): ReadonlyMap<IntentName, string> => byNode.get(node) ?? new Map();
   return {
     of,
-    put(node: string, intent: string, message: string | undefined) {
+    put(node: string, intent: IntentName, message: string | undefined) {
       const others = [...of(node)].filter(([name]) => name !== intent);
       set(node, message === undefined ? others : [...others, [intent, message]]);
     },
-    keep(node: string, wanted: ReadonlySet<string>) {
+    keep(node: string, wanted: ReadonlySet<IntentName>) {
       const kept = [...of(node)].filter(([name]) => wanted.has(name));
       set(node, kept);
     },

@@ -4,7 +4,13 @@ import type { NodeVolumeSetSpec, VolumeSource } from "../../api/types.gen.ts";
 import type { NodeInput, SetObstacle, SetOnNode } from "../model/node-input.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import { foundShares, type SetShare, sameShares, wantedShare } from "../model/set-share.ts";
-import { sameSource, type VolumeIdentity, volumeIdentity } from "../model/volume-identity.ts";
+import {
+  type IntentName,
+  intentNameOf,
+  sameSource,
+  type VolumeIdentity,
+  volumeIdentity,
+} from "../model/volume-identity.ts";
 import { availabilityOf } from "../nodes/availability.ts";
 import { selectNode } from "../nodes/select-nodes.ts";
 import { compareText } from "../util/canonical-json.ts";
@@ -13,7 +19,7 @@ import { setsThatDoNotFit } from "./size-limits.ts";
 
 /** What each set wants and has on a node, by set; sets with neither are left out. Pure. */
 export function resolveNode(input: NodeInput): Map<string, SetOnNode> {
-  const intents = new Map(input.intents.map((intent) => [intent.metadata.name, intent]));
+  const intents = new Map(input.intents.map((intent) => [intentNameOf(intent), intent]));
   const found = foundShares(input.intents);
   const entries = new Map(input.sets.map((entry) => [entry.metadata.name, entry]));
   const names = [...new Set([...entries.keys(), ...found.keys()])].sort(compareText);
@@ -38,19 +44,13 @@ const tooLargeObstacle: SetObstacle = {
 };
 
 /** The part that a set requests on a node, before conflicts with other sets are resolved. */
-interface RequestedVolume {
-  readonly set: string;
-  readonly entry: SetEntry | undefined;
+interface RequestedVolume
+  extends Pick<SetOnNode, "set" | "entry" | "selected" | "identity" | "found" | "wanted" | "obstacle"> {
   readonly frozen: boolean;
-  readonly selected: boolean;
-  readonly identity: VolumeIdentity | undefined;
-  readonly found: readonly SetShare[];
-  readonly wanted: SetShare | undefined;
   /** Only volumes that are there may be changed. */
   readonly nothingNew: boolean;
   /** Not even these: it is not known, or not so, that the claim allows the set. */
   readonly unchanged: boolean;
-  readonly obstacle: SetObstacle | undefined;
 }
 
 function requestedVolume(
@@ -144,8 +144,8 @@ function allowedShare(
 function setOnNode(
   requested: RequestedVolume,
   result: ConflictResult | undefined,
-  intents: ReadonlyMap<string, Intent>,
-  refusals: ReadonlyMap<string, string>,
+  intents: ReadonlyMap<IntentName, Intent>,
+  refusals: ReadonlyMap<IntentName, string>,
 ): SetOnNode | undefined {
   const { set, entry, selected, identity, found, wanted, unchanged } = requested;
   const state = stateOf(requested);
@@ -189,7 +189,7 @@ function isOfAnother({ identity }: RequestedVolume, existing: Intent | undefined
 }
 
 /** What must be so before anything of `wanted` is written, apart from the other sets. */
-function mayBeWritten(requested: RequestedVolume, wanted: SetShare, intents: ReadonlyMap<string, Intent>): boolean {
+function mayBeWritten(requested: RequestedVolume, wanted: SetShare, intents: ReadonlyMap<IntentName, Intent>): boolean {
   // Without it, the set could be gone before its volumes are.
   if (!(requested.entry?.metadata.finalizers ?? []).includes(finalizer.unmount)) return false;
   const existing = intents.get(wanted.intentName);

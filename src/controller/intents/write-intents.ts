@@ -6,7 +6,7 @@ import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Logger, Random } from "../../ports.ts";
 import { type Intent, refOf } from "../model/projections.ts";
-import { labelledSets } from "../model/volume-identity.ts";
+import { type IntentName, intentNameOf, labelledSets } from "../model/volume-identity.ts";
 import { runWithConcurrency } from "../util/run-with-concurrency.ts";
 import type { IntentWrite } from "./diff-intents.ts";
 
@@ -20,7 +20,7 @@ export interface WriteIntentsDeps {
 }
 
 /** What came of one write: the server's words if it refused it for good. */
-export type OnWritten = (intent: string, refusal: string | undefined) => void;
+export type OnWritten = (intent: IntentName, refusal: string | undefined) => void;
 
 /**
  * Intents of one node that are created at the same time: a node with many volumes is not told of one after the other.
@@ -80,8 +80,8 @@ function grouped(writes: readonly IntentWrite[]): IntentWrite[][] {
 }
 
 /** PURE. The name of the intent that a write is about. */
-export function nameOf(write: IntentWrite): string {
-  return write.verb === "create" ? write.name : write.intent.metadata.name;
+export function nameOf(write: IntentWrite): IntentName {
+  return write.verb === "create" ? write.name : intentNameOf(write.intent);
 }
 
 /**
@@ -157,7 +157,7 @@ async function writeOne(deps: WriteIntentsDeps, write: IntentWrite, newer: Inten
 async function create(deps: WriteIntentsDeps, write: Extract<IntentWrite, { verb: "create" }>): Promise<Intent> {
   const { client, upsert } = deps;
   const spec: NodeVolumeIntentSpec = { ...write.spec, ...(write.needsGrant && grant(deps, write.spec.source)) };
-  const metadata = { name: write.name, labels: { ...write.labels }, finalizers: [finalizer.inUse] };
+  const metadata: Intent["metadata"] = { name: write.name, labels: { ...write.labels }, finalizers: [finalizer.inUse] };
   try {
     return await client.create<Intent>(resource.intents, { metadata, spec } as Intent);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { VolumeSource } from "../../api/types.gen.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import type { SetShare } from "./set-share.ts";
-import type { VolumeIdentity } from "./volume-identity.ts";
+import type { IntentName, VolumeIdentity } from "./volume-identity.ts";
 import type { WaitReason } from "./wait-reason.ts";
 
 /** Everything that concerns one node. */
@@ -22,7 +22,7 @@ export interface NodeInput {
   /** Whether the claim that a source names allows a set; undefined if it does, and if there is no such claim. */
   readonly consent: (set: string, source: VolumeSource) => SetConsent;
   /** Why the API server refused what was last written, by intent. */
-  readonly refusals: ReadonlyMap<string, string>;
+  readonly refusals: ReadonlyMap<IntentName, string>;
 }
 
 /** What is known of the pods of a node. */

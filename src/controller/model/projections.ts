@@ -181,14 +181,15 @@ function projectOrphan(raw: unknown): OrphanEntry {
   return { path, reason, ...(since !== undefined && { since }) };
 }
 
-function projectMetadata(raw: unknown): ObjectMeta | undefined {
+/** PURE. What the controller keeps of an object's metadata; undefined if it has no name. */
+export function projectMetadata(raw: unknown, also: keyof ObjectMeta = "generation"): ObjectMeta | undefined {
   const metadata = recordIn(raw, "metadata");
   if (stringIn(metadata, "name") === undefined) return undefined;
   return pick(metadata as unknown as ObjectMeta, [
     "name",
+    also,
     "uid",
     "resourceVersion",
-    "generation",
     "creationTimestamp",
     "deletionTimestamp",
     "labels",

@@ -5,14 +5,14 @@ import { quantityBytes } from "../../api/values/quantity.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import { compareText } from "../util/canonical-json.ts";
 import type { Intent } from "./projections.ts";
-import { labelledSets, type VolumeIdentity } from "./volume-identity.ts";
+import { type IntentName, intentNameOf, labelledSets, type VolumeIdentity } from "./volume-identity.ts";
 
 /**
  * What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts.
  * Pure.
  */
 export interface SetShare {
-  readonly intentName: string;
+  readonly intentName: IntentName;
   readonly settings: Settings;
   /** By name; none only where the node itself uses the volume. */
   readonly mounts: readonly IntentMount[];
@@ -90,7 +90,7 @@ export function foundShares(intents: Iterable<Intent>): Map<string, SetShare[]> 
     const settings = settingsOfIntent(spec);
     const own = isOfNodeItself(spec) ? labelledSets(metadata).map((set) => [set, []] as const) : [];
     for (const [set, mounts] of [...Map.groupBy(spec.mounts, (mount) => mount.requester.name), ...own]) {
-      const part = { intentName: metadata.name, settings, mounts: byName(mounts.map(normalMount)) };
+      const part = { intentName: intentNameOf({ metadata }), settings, mounts: byName(mounts.map(normalMount)) };
       found.set(set, [...(found.get(set) ?? []), part]);
     }
   }

@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
+import type { KubeObject } from "../../api/meta.ts";
 import type { SecretReference } from "../../api/types.gen.ts";
 import { arrayIn, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
 import { attachErrorCode } from "../../kube/objects/attach-error.ts";
@@ -7,6 +7,7 @@ import type { AccessMode } from "./access.ts";
 import { type PersistentVolumeCSI, translateInTree } from "./csi-translation.ts";
 import { translateDropped } from "./csi-translation-dropped.ts";
 import { nodeTerms } from "./node-terms.ts";
+import { projectMetadata } from "./projections.ts";
 import { withoutDriver } from "./without-driver.ts";
 
 /** Projections of storage objects: the fields that decisions depend on, and no others. Pure. */
@@ -94,7 +95,7 @@ export interface StorageClass extends KubeObject {
 
 /** PURE. A PersistentVolumeClaim from the API server's JSON; undefined if it has no metadata. */
 export function projectClaim(raw: unknown): Claim | undefined {
-  const metadata = metadataIn(raw);
+  const metadata = projectMetadata(raw, "namespace");
   const spec = recordIn(raw, "spec");
   const status = recordIn(raw, "status") ?? {};
   return (
@@ -111,7 +112,7 @@ export function projectClaim(raw: unknown): Claim | undefined {
 
 /** PURE. A PersistentVolume from the API server's JSON; undefined if it has no metadata. */
 export function projectPersistentVolume(raw: unknown): PersistentVolume | undefined {
-  const metadata = metadataIn(raw);
+  const metadata = projectMetadata(raw, "namespace");
   const spec = recordIn(raw, "spec");
   if (metadata === undefined) return undefined;
   const claim = recordIn(spec, "claimRef");
@@ -158,7 +159,7 @@ function secretIn(csi: JsonObject, key: string): SecretReference | undefined {
 
 /** PURE. A VolumeAttachment from the API server's JSON; undefined if it has no metadata. */
 export function projectAttachment(raw: unknown): Attachment | undefined {
-  const metadata = metadataIn(raw);
+  const metadata = projectMetadata(raw, "namespace");
   const spec = recordIn(raw, "spec");
   const status = recordIn(raw, "status");
   if (metadata === undefined) return undefined;
@@ -183,7 +184,7 @@ export function projectAttachment(raw: unknown): Attachment | undefined {
 
 /** PURE. A CSINode from the API server's JSON; undefined if it has no metadata. */
 export function projectCSINode(raw: unknown): CSINode | undefined {
-  const metadata = metadataIn(raw);
+  const metadata = projectMetadata(raw, "namespace");
   const drivers = arrayIn(recordIn(raw, "spec"), "drivers").map((driver) => {
     const count = recordIn(driver, "allocatable")?.["count"];
     return {
@@ -197,7 +198,7 @@ export function projectCSINode(raw: unknown): CSINode | undefined {
 
 /** Where nothing is said, a driver's volumes are attached, and Persistent. */
 export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
-  const metadata = metadataIn(raw);
+  const metadata = projectMetadata(raw, "namespace");
   const spec = recordIn(raw, "spec");
   const modes = arrayIn(spec, "volumeLifecycleModes") as string[];
   const policy = stringIn(spec, "fsGroupPolicy");
@@ -218,29 +219,14 @@ export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
 
 /** PURE. A StorageClass from the API server's JSON; undefined if it has no metadata. */
 export function projectStorageClass(raw: unknown): StorageClass | undefined {
-  const metadata = metadataIn(raw);
+  const metadata = projectMetadata(raw, "namespace");
   const waitForFirstConsumer = stringIn(raw, "volumeBindingMode") === "WaitForFirstConsumer";
   return metadata && { metadata, provisioner: stringIn(raw, "provisioner") ?? "", waitForFirstConsumer };
 }
 
-const kept: readonly (keyof ObjectMeta)[] = [
-  "name",
-  "namespace",
-  "uid",
-  "resourceVersion",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "labels",
-  "annotations",
-  "finalizers",
-];
-
-function metadataIn(raw: unknown): ObjectMeta | undefined {
-  const metadata = recordIn(raw, "metadata");
-  if (stringIn(metadata, "name") === undefined) return undefined;
-  return Object.fromEntries(
-    kept.flatMap((key) => (metadata?.[key] === undefined ? [] : [[key, metadata[key]]])),
-  ) as unknown as ObjectMeta;
+/** PURE. Key of a claim in indexes. */
+export function claimKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
 }
 
 /** The objects that a claim is resolved by, by name, as they were last seen. */

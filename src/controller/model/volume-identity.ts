@@ -5,9 +5,19 @@ import { nameOfSource } from "../../api/source-traits.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentSpec, VolumeSource } from "../../api/types.gen.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 
+declare const brand: unique symbol;
+
+/** Name of an intent: no name of a set, node or volume. */
+export type IntentName = string & { readonly [brand]: "IntentName" };
+
+/** PURE. The name of an intent that there is. */
+export function intentNameOf({ metadata }: Pick<NodeVolumeIntent, "metadata">): IntentName {
+  return metadata.name as IntentName;
+}
+
 /** What makes a volume on a node the volume that it is. Everything else about it can be changed in place. */
 export interface VolumeIdentity {
-  readonly intentName: string;
+  readonly intentName: IntentName;
   /** Name for people, by the source alone: two sets with one source have one volume. */
   readonly volumeName: string;
   readonly source: VolumeSource;
@@ -42,7 +52,7 @@ export function volumeIdentity({ nodeName, setName, setUID, volume }: IdentityIn
   const hash = shortDigest(
     canonicalJson({ node: nodeName, source, volumeMode, fsType, ...(belongsToSet && { set: setUID }) }),
   );
-  const intentName = `${intentPrefix(nodeName)}${volumeName}-${hash}`;
+  const intentName = `${intentPrefix(nodeName)}${volumeName}-${hash}` as IntentName;
   return { intentName, volumeName, source, volumeMode, fsType };
 }
 
@@ -53,7 +63,7 @@ export function volumeIdentity({ nodeName, setName, setUID, volume }: IdentityIn
 export function observedIdentity(nodeName: string, namespace: string, claimName: string) {
   const hash = shortDigest(canonicalJson({ node: nodeName, observed: { namespace, claimName } }));
   const volumeName = slug(claimName, "claim");
-  return { intentName: `${intentPrefix(nodeName)}${volumeName}-${hash}`, volumeName };
+  return { intentName: `${intentPrefix(nodeName)}${volumeName}-${hash}` as IntentName, volumeName };
 }
 
 /**

@@ -11,9 +11,14 @@ export interface VolumeID {
   readonly volumeHandle: string;
 }
 
+declare const brand: unique symbol;
+
+/** Key of a volume, or of an intent whose volume is not known yet: no name of an intent, claim or PersistentVolume. */
+export type VolumeKey = string & { readonly [brand]: "VolumeKey" };
+
 /** A driver's name has no "^". */
-export function volumeKey({ driver, volumeHandle }: VolumeID): string {
-  return `${driver}^${volumeHandle}`;
+export function volumeKey({ driver, volumeHandle }: VolumeID): VolumeKey {
+  return `${driver}^${volumeHandle}` as VolumeKey;
 }
 
 /** PURE. The volume of a queue key; undefined if the key is not that of a volume. */
@@ -24,8 +29,8 @@ export function volumeIDOf(key: string): VolumeID | undefined {
 }
 
 /** The key of an intent whose volume is not known yet. */
-export function unresolvedKey(intent: string): string {
-  return `^${intent}`;
+export function unresolvedKey(intent: string): VolumeKey {
+  return `^${intent}` as VolumeKey;
 }
 
 /** The intent of such a key. */

@@ -4,12 +4,13 @@ import type { MountStatus } from "../../api/types.gen.ts";
 import type { Availability, Trouble } from "../model/node-input.ts";
 import type { Intent } from "../model/projections.ts";
 import type { SetShare } from "../model/set-share.ts";
+import type { IntentName } from "../model/volume-identity.ts";
 
 /**
  * PURE. Whether the volumes of a set are available on one node, by the status of their intents.
  * @param shares what the set has on the node
  */
-export function availabilityOf(shares: readonly SetShare[], intents: ReadonlyMap<string, Intent>): Availability {
+export function availabilityOf(shares: readonly SetShare[], intents: ReadonlyMap<IntentName, Intent>): Availability {
   const own = shares.flatMap((share) => {
     const intent = intents.get(share.intentName);
     return intent === undefined ? [] : [{ share, intent }];

@@ -1,19 +1,17 @@
-import type { KubeObject } from "../../api/meta.ts";
 import type { ObjectStore } from "../../kube/watch/object-store.ts";
 import { accessModeOf, isSingleNode } from "../model/access.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import { type Intent, isKubelets } from "../model/projections.ts";
-import type { Claim, ClaimObjects, PersistentVolume } from "../model/storage-objects.ts";
-import { createGroups } from "../util/groups.ts";
+import { type Claim, type ClaimObjects, claimKey, type PersistentVolume } from "../model/storage-objects.ts";
+import { createObjectGroups, type ObjectGroups } from "../util/groups.ts";
 import { isOfOther, volumeOfClaim } from "./observed-intents.ts";
 
 /** Which nodes are due when a claim, its volume or an intent of it changes. */
 export class ObservedClaims {
-  readonly #intents: ObjectStore<Intent>;
   readonly #objects: ClaimObjects;
   readonly #due: (node: string) => void;
   /** Intents by claim, whoever manages it: who else has the volume may be one of ours. */
-  readonly #byClaim = createGroups();
+  readonly #byClaim: ObjectGroups<Intent>;
   /**
    * By node, claims of other owners that its pods ask for: without an intent nothing else leads from the claim to the
    * node.
@@ -22,7 +20,7 @@ export class ObservedClaims {
 
   /** @param due a node is looked at again */
   constructor(intents: ObjectStore<Intent>, objects: ClaimObjects, due: (node: string) => void) {
-    this.#intents = intents;
+    this.#byClaim = createObjectGroups(intents);
     this.#objects = objects;
     this.#due = due;
   }
@@ -31,8 +29,9 @@ export class ObservedClaims {
   rememberOthers(node: string, there: readonly PodEntry[]): void {
     const uses = there.flatMap((pod) => pod.claims.map((claim) => ({ pod, claim })));
     const others = uses.filter((use) => isOfOther(this.#objects, use));
-    if (others.length === 0) this.#ofOthers.delete(node);
-    else this.#ofOthers.set(node, new Set(others.map(({ pod, claim }) => keyOf(pod, claim.claimName))));
+    const keys = others.map(({ pod: { metadata }, claim }) => claimKey(metadata.namespace ?? "", claim.claimName));
+    if (keys.length === 0) this.#ofOthers.delete(node);
+    else this.#ofOthers.set(node, new Set(keys));
   }
 
   forgetNode(node: string): void {
@@ -40,7 +39,7 @@ export class ObservedClaims {
   }
 
   intentsOf(namespace: string, name: string): Intent[] {
-    return this.#byClaim.of(claimKey(namespace, name)).flatMap((intent) => this.#intents.get(intent) ?? []);
+    return this.#byClaim.of(claimKey(namespace, name));
   }
 
   onIntent(intent: Intent): void {
@@ -61,7 +60,7 @@ export class ObservedClaims {
   onClaim(claim: Claim): void {
     const { namespace = "", name } = claim.metadata;
     this.#dueOfClaim(namespace, name);
-    for (const [node, claims] of this.#ofOthers) if (claims.has(keyOf(claim, name))) this.#due(node);
+    for (const [node, claims] of this.#ofOthers) if (claims.has(claimKey(namespace, name))) this.#due(node);
   }
 
   onVolume({ claimRef }: PersistentVolume): void {
@@ -78,13 +77,4 @@ export class ObservedClaims {
   #dueOfClaim(namespace: string, name: string): void {
     for (const intent of this.intentsOf(namespace, name)) if (isKubelets(intent)) this.#due(intent.spec.nodeName);
   }
-}
-
-/** Of a claim in the namespace of an object. */
-function keyOf({ metadata: { namespace = "" } }: KubeObject, claim: string): string {
-  return claimKey(namespace, claim);
-}
-
-function claimKey(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
 }

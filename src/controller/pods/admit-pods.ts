@@ -5,6 +5,7 @@ import type { PodEntry } from "../model/pod-entry.ts";
 import { type PodVolume, setOf } from "../model/pod-volume.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import type { SetShare } from "../model/set-share.ts";
+import type { IntentName } from "../model/volume-identity.ts";
 import { compareText } from "../util/canonical-json.ts";
 import type { AdmittedPods, AdmittedVolume, Candidate, Rejection, RejectionReason, Target } from "./admitted-pods.ts";
 import { compatiblePods } from "./compatible-pods.ts";
@@ -26,14 +27,14 @@ import { isRefused, targetOf } from "./target-of.ts";
  */
 export function admitPods(
   input: NodeInput & { readonly pods: NodePods },
-  live: ReadonlyMap<string, Intent>,
+  live: ReadonlyMap<IntentName, Intent>,
   chosen: ReadonlyMap<string, readonly SetShare[]>,
 ): AdmittedPods {
   const found = foundPods(live.values());
   const rejections: Rejection[] = [];
   const candidates: Candidate[] = [];
   const context = { input, live, chosen, sets: new Map(input.sets.map((set) => [set.metadata.name, set])) };
-  const firsts = new Map<string, Target>();
+  const firsts = new Map<IntentName, Target>();
   for (const { pod, volume } of volumesOf(input.pods.entries)) {
     const at = found.get(keyOf(entryOf(pod, volume.name, volume.request)));
     if (at === undefined && pod.deleting) continue;
@@ -55,7 +56,7 @@ export function admitPods(
     });
   }
   const notices: Rejection[] = [];
-  const volumes = new Map<string, AdmittedVolume>();
+  const volumes = new Map<IntentName, AdmittedVolume>();
   for (const [name, all] of Map.groupBy(candidates, ({ target }) => target.intentName)) {
     const { taken, refused } = compatiblePods(all, { intent: live.get(name), isForOnePod: input.pods.isForOnePod });
     rejections.push(...refused.map(({ candidate: { pod, volume }, ...why }) => refusal(pod, volume, why)));

@@ -3,7 +3,7 @@ import type { IntentPod, VolumeSource } from "../../api/types.gen.ts";
 import type { FileLabel } from "../model/file-label.ts";
 import type { PodEntry } from "../model/pod-entry.ts";
 import type { Settings } from "../model/set-share.ts";
-import type { VolumeIdentity } from "../model/volume-identity.ts";
+import type { IntentName, VolumeIdentity } from "../model/volume-identity.ts";
 
 /** What one intent has pods for. */
 export interface AdmittedVolume {
@@ -32,7 +32,7 @@ export interface Rejection extends RejectionReason {
 /** Pods in the intents of a node, and pods that are in none. */
 export interface AdmittedPods {
   /** By name of the intent. */
-  readonly volumes: ReadonlyMap<string, AdmittedVolume>;
+  readonly volumes: ReadonlyMap<IntentName, AdmittedVolume>;
   readonly rejections: readonly Rejection[];
   /** What is wrong with volumes that pods get all the same. */
   readonly notices: readonly Rejection[];
@@ -40,7 +40,7 @@ export interface AdmittedPods {
 
 /** The intent that a volume of a pod belongs to. */
 export interface Target {
-  readonly intentName: string;
+  readonly intentName: IntentName;
   readonly source: VolumeSource;
   readonly identity: VolumeIdentity | undefined;
   readonly settings: Settings;

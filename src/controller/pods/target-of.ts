@@ -6,14 +6,14 @@ import type { PodEntry } from "../model/pod-entry.ts";
 import type { PodVolume } from "../model/pod-volume.ts";
 import type { Intent, SetEntry } from "../model/projections.ts";
 import { type SetShare, type Settings, sameSettings, settingsOf, settingsOfIntent } from "../model/set-share.ts";
-import { sameSource, setLabel, volumeIdentity } from "../model/volume-identity.ts";
+import { type IntentName, intentNameOf, sameSource, setLabel, volumeIdentity } from "../model/volume-identity.ts";
 import { selectNode } from "../nodes/select-nodes.ts";
 import type { RejectionReason, Target } from "./admitted-pods.ts";
 
 /** Dependencies of finding the intent of a pod's volume. */
 export interface TargetContext {
   readonly input: NodeInput & { readonly pods: NodePods };
-  readonly live: ReadonlyMap<string, Intent>;
+  readonly live: ReadonlyMap<IntentName, Intent>;
   readonly chosen: ReadonlyMap<string, readonly SetShare[]>;
   readonly sets: ReadonlyMap<string, SetEntry>;
 }
@@ -40,7 +40,7 @@ export function isRefused(target: Target | RejectionReason): target is Rejection
  */
 export function targetOf(
   context: TargetContext,
-  wanted: ReadonlyMap<string, Target>,
+  wanted: ReadonlyMap<IntentName, Target>,
   pod: PodEntry,
   volume: PodVolume,
   at: Intent | undefined,
@@ -150,7 +150,7 @@ function ofSource(
 
 function stay({ metadata, spec }: Intent): Target {
   const { source } = spec;
-  return { intentName: metadata.name, source, identity: undefined, settings: settingsOfIntent(spec) };
+  return { intentName: intentNameOf({ metadata }), source, identity: undefined, settings: settingsOfIntent(spec) };
 }
 
 /**
@@ -159,7 +159,7 @@ function stay({ metadata, spec }: Intent): Target {
  */
 function join(
   { input, live, chosen }: TargetContext,
-  wanted: ReadonlyMap<string, Target>,
+  wanted: ReadonlyMap<IntentName, Target>,
   { intentName, source, identity }: Place,
   asked?: { readonly set: string; readonly settings: Settings },
 ): Target | RejectionReason | undefined {
@@ -187,8 +187,8 @@ function join(
 
 /** The settings that an intent has or is about to get, by those who are in it with mounts. */
 function settingsInForce(
-  intentName: string,
-  live: ReadonlyMap<string, Intent>,
+  intentName: IntentName,
+  live: ReadonlyMap<IntentName, Intent>,
   chosen: ReadonlyMap<string, readonly SetShare[]>,
 ): Settings | undefined {
   for (const shares of chosen.values()) {

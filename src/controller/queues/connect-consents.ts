@@ -11,7 +11,7 @@ import type { Gatherer } from "../intents/gather.ts";
 import type { NodeInput } from "../model/node-input.ts";
 import type { SetEntry } from "../model/projections.ts";
 import type { Claim, PersistentVolume } from "../model/storage-objects.ts";
-import { isCSI, volumeKey } from "../model/volume-key.ts";
+import { isCSI, type VolumeKey, volumeKey } from "../model/volume-key.ts";
 
 type Bindings = Pick<Storage, "claims" | "persistentVolumes">;
 
@@ -38,7 +38,7 @@ function claimNamed({ claims }: Bindings, { persistentVolumeClaim: named }: Volu
 }
 
 /** The key of the volume that a source names, by its handle or by a claim that is bound. */
-function keyNamed(storage: Bindings, source: VolumeSource): string | undefined {
+function keyNamed(storage: Bindings, source: VolumeSource): VolumeKey | undefined {
   const claim = claimNamed(storage, source);
   const csi = source.csi ?? (claim && volumeBoundTo(storage, claim)?.csi);
   return csi && volumeKey(csi);
@@ -76,7 +76,7 @@ export function connectConsents({ storage, sets, gatherer, queues, refused }: Co
     if (key !== undefined) asked((source) => isOf(source, key));
   }
 
-  function isOf(source: VolumeSource, key: string | undefined): boolean {
+  function isOf(source: VolumeSource, key: VolumeKey | undefined): boolean {
     return key !== undefined && isCSI(source) && keyNamed(storage, source) === key;
   }
 

@@ -9,6 +9,7 @@ import { type Gatherer, type Stores, sameDemand } from "../intents/gather.ts";
 import { indexEntry } from "../model/intent-index.ts";
 import type { Intent, NodeInfo, SetEntry, StateEntry } from "../model/projections.ts";
 import { requestersOf } from "../model/volume-identity.ts";
+import type { VolumeKey } from "../model/volume-key.ts";
 import { awaitsRelease } from "../release/decide-release.ts";
 
 /** The controller's work queues. A key that is added twice while it waits is worked on once. */
@@ -33,7 +34,7 @@ export interface Queues {
    * By driver and handle, or by intent while the volume is not known: volumes of CSI drivers, and disks that several
    * nodes reach.
    */
-  readonly volumes: KeyedQueue;
+  readonly volumes: KeyedQueue<VolumeKey>;
 }
 
 /**

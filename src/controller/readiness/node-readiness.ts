@@ -2,6 +2,7 @@ import { cut, findCondition } from "../../api/conditions.ts";
 import type { Reason } from "../../api/reasons.ts";
 import type { SetOnNode } from "../model/node-input.ts";
 import type { Intent, ShownReadiness } from "../model/projections.ts";
+import { type IntentName, intentNameOf } from "../model/volume-identity.ts";
 import { compareText } from "../util/canonical-json.ts";
 
 /** What a Node shall show of the sets that select it with `nodeReadiness`. */
@@ -32,7 +33,7 @@ const maxMessage = 1024;
  * @param intents of the node
  */
 export function nodeReadiness(setsOnNode: Iterable<SetOnNode>, intents: readonly Intent[]): NodeReadiness {
-  const byName = new Map(intents.map((intent) => [intent.metadata.name, intent]));
+  const byName = new Map(intents.map((intent) => [intentNameOf(intent), intent]));
   const standings = [...setsOnNode]
     .flatMap((onNode) => standingOf(onNode, byName) ?? [])
     .sort((a, b) => compareText(a.set, b.set));
@@ -62,7 +63,7 @@ function conditionOf(standings: readonly Standing[]): NodeReadiness["condition"]
   return { status: first.status, reason: cut(first.reason, 128), message: cut(message, maxMessage) };
 }
 
-function standingOf(onNode: SetOnNode, intents: ReadonlyMap<string, Intent>): Standing | undefined {
+function standingOf(onNode: SetOnNode, intents: ReadonlyMap<IntentName, Intent>): Standing | undefined {
   const policy = onNode.entry?.spec?.nodeReadiness ?? "Ignored";
   if (!onNode.selected || policy === "Ignored") return undefined;
   const standing = (status: Standing["status"], reason: string, message: string): Standing => ({
@@ -100,7 +101,7 @@ function isSilent({ status }: Intent): boolean {
  * Available; or a newer spec is on its way to the agent, and what the set has there now was mounted when it last spoke.
  * An update must not make a node that works not ready for a moment.
  */
-function isThere(onNode: SetOnNode, intents: ReadonlyMap<string, Intent>): boolean {
+function isThere(onNode: SetOnNode, intents: ReadonlyMap<IntentName, Intent>): boolean {
   if (onNode.availability.state === "available") return true;
   return onNode.found.every((share) => {
     const intent = intents.get(share.intentName);

@@ -20,7 +20,7 @@ import type { Gatherer } from "../intents/gather.ts";
 import { isDisk } from "../model/disk-id.ts";
 import type { Intent, NodeInfo } from "../model/projections.ts";
 import type { Attachment, Claim } from "../model/storage-objects.ts";
-import { isCSI, unresolvedIntentOf, volumeIDOf } from "../model/volume-key.ts";
+import { isCSI, unresolvedIntentOf, type VolumeKey, volumeIDOf } from "../model/volume-key.ts";
 import { awaitsRelease } from "../release/decide-release.ts";
 import { createUnbound, type Unbound } from "./unbound-claim-reconciler.ts";
 import { reconcileVolume } from "./volume-reconciler.ts";
@@ -39,7 +39,7 @@ export interface VolumeWorkDeps {
   readonly sameNode: (a: NodeInfo, b: NodeInfo) => boolean;
   readonly upsertIntent: (raw: unknown) => void;
   /** A volume is due, by its key. */
-  readonly onDue: (key: string) => void;
+  readonly onDue: (key: VolumeKey) => void;
   /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
   readonly doubtForMs: (node: string) => number | undefined;
   /** @returns milliseconds after which to look again, if any */
@@ -51,9 +51,9 @@ export interface VolumeWork {
   /** @returns milliseconds after which to look again, if any */
   reconcile(key: string): Promise<RequeueAfter | undefined>;
   /** Claims of any PersistentVolume of the volume, as far as they name it. */
-  claims(key: string): Claim[];
+  claims(key: VolumeKey): Claim[];
   /** The key that the end of an intent goes by. */
-  keyOf(intent: Intent): string;
+  keyOf(intent: Intent): VolumeKey;
   all(): void;
   /** This process leads anew: what it remembers of an earlier term may not be so any more. */
   begin(): void;

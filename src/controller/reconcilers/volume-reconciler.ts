@@ -246,9 +246,9 @@ async function attachOne(
  */
 function noRoom(deps: ReconcileVolumeDeps, id: VolumeID, consumer: VolumeConsumer): WaitReason | undefined {
   const node = nodeNameOf(consumer);
-  const name = attachmentName(id.driver, id.volumeHandle, node);
-  if (holds(consumer) || deps.expectations.attachingOn(id.driver, node).has(name)) return undefined;
-  return limitReached(id.driver, node, placeOf(deps, id.driver, node));
+  const name = attachmentName(id, node);
+  if (holds(consumer) || deps.expectations.attachingOn(id, node).has(name)) return undefined;
+  return limitReached(id, node, placeOf(deps, id, node));
 }
 
 /** It is over in a moment, so that no status would show it. */

@@ -39,7 +39,7 @@ async function scanAll(places: ReturnType<typeof toScan>, { scsi }: StageContext
     try {
       await scsi.scan(where);
     } catch (error) {
-      // What the kernel has not let go of goes on: one child of a volume at a time.
+      // A child that was abandoned may still scan: one of a volume at a time.
       if (!(error instanceof VolumeError) || isAbandoned(error)) throw error;
       errors.push(error);
     }

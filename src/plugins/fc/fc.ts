@@ -1,8 +1,8 @@
 import type { ExpandingPlugin } from "../api/teardown.ts";
 import { sourceOf } from "../api/volume-plugin.ts";
 import { asDevice, stageDevice } from "../local/local-device.ts";
+import { detachLun } from "../scsi/detach-lun.ts";
 import { growLun } from "../scsi/grow.ts";
-import { takeOff } from "../scsi/take-off.ts";
 import { useLun } from "../scsi/use-lun.ts";
 import { attach } from "./attach.ts";
 import { type FCLun, lunOf, lunText, pathsOf, tearDownDataOf } from "./lun.ts";
@@ -48,7 +48,7 @@ export const fc: ExpandingPlugin = {
 
   detach(undo, context) {
     const lun = lunOf(undo);
-    return takeOff((tree) => pathsOf(lun, tree), context);
+    return detachLun((tree) => pathsOf(lun, tree), context);
   },
 
   expand(_spec, { to }, undo, context) {

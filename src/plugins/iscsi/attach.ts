@@ -51,7 +51,7 @@ async function bringUp(wanted: Wanted, context: StageContext): Promise<readonly 
     try {
       await connect(wanted, portal, context);
     } catch (error) {
-      // What the kernel has not let go of may still log in: one child of a volume at a time.
+      // A child that was abandoned may still log in: one of a volume at a time.
       if (!(error instanceof VolumeError) || isAbandoned(error)) throw error;
       errors.push(error);
     }

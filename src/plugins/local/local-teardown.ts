@@ -66,7 +66,7 @@ export function randomUUIDOf({ key }: Pick<VolumeSpec, "key">): string {
  * Closes what was opened, and takes its device from a logical volume that had none. What is on them stays. One that we
  * were about to make is ours by its tag: somebody else may have made one of this name.
  */
-export async function takeBack(undo: TearDownData, { layers, stagingTarget }: TearDownContext): Promise<void> {
+export async function closeLayers(undo: TearDownData, { layers, stagingTarget }: TearDownContext): Promise<void> {
   const { mapping, volume, volumeIdentity, activated, fresh } = madeOf(undo);
   if (mapping !== undefined) await layers.closeLUKS(mapping);
   if (volume === undefined || activated !== true) return;

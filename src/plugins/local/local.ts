@@ -12,7 +12,7 @@ import { asDevice, type FoundDevice, keptDisk, stageDevice } from "./local-devic
 import { diskOfVolume, nodeOf } from "./local-disk.ts";
 import { expandLayers } from "./local-growth.ts";
 import { type Base, LayeredStaging } from "./local-layers.ts";
-import { takeBack } from "./local-teardown.ts";
+import { closeLayers } from "./local-teardown.ts";
 import { stageSwap } from "./swap.ts";
 
 /**
@@ -56,7 +56,7 @@ export const local: ExpandingPlugin = {
     return stageSource(spec, source.path, disk, context);
   },
 
-  detach: takeBack,
+  detach: closeLayers,
   expand: expandLayers,
 };
 

@@ -11,7 +11,7 @@ export const ofPlanner: readonly Mutant[] = [
     ...incremental,
     what: "misses a mount that came, went or changed",
     file: planner,
-    from: "for (const mount of changes) addAll(stale, this.#interests.of(mount));",
+    from: "for (const mount of changes) addAll(stale, this.#mountDependencies.of(mount));",
     to: "",
   },
   {
@@ -26,7 +26,7 @@ export const ofPlanner: readonly Mutant[] = [
     ...incremental,
     what: "misses what changed for the node",
     file: planner,
-    from: "for (const mount of onNode) addAll(stale, this.#interests.onNode(mount));",
+    from: "for (const mount of onNode) addAll(stale, this.#mountDependencies.onNode(mount));",
     to: "",
     runs: 4000,
   },

@@ -1,6 +1,7 @@
 import { type MountIdentity, MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { MountAttributes } from "../../../src/host/ports/types.ts";
+import { optionsOf } from "../../lib/builders/mount-entries.ts";
 
 /** What is mounted, and with which flags. */
 export interface Mounted {
@@ -42,14 +43,6 @@ function entryOf(mounted: Mounted, place: Pick<MountEntry, "id" | "parent" | "po
   const { device, root } = identity;
   const superOptions = [frozen ? "ro" : "rw"];
   return { ...place, device, root, fsType, source, options: optionsOf(attributes), superOptions };
-}
-
-/** Flags as mountinfo has them. */
-export function optionsOf(attributes: MountAttributes): string[] {
-  const { readOnly, nosuid, nodev, noexec, nosymfollow, nodiratime, atime } = attributes;
-  const flags = { nosuid, nodev, noexec, nodiratime, nosymfollow };
-  const set = Object.entries(flags).flatMap(([name, on]) => (on ? [name] : []));
-  return [readOnly ? "ro" : "rw", ...set, ...(atime === "strictatime" ? [] : [atime])];
 }
 
 /** What somebody else has mounted, each time another file system. */

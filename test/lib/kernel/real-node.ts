@@ -257,7 +257,7 @@ export class RealNode implements AsyncDisposable {
   async wakesOf(name: VolumeName): Promise<RetryTrigger[]> {
     const volume = await this.volume(name);
     const failures = [...(this.#backoff.failures.get(name) ?? [])];
-    return failures.flatMap(([path, failure]) => triggersFor({ key: "", path, failure, volume }, this.#settings));
+    return failures.flatMap(([path, failure]) => triggersFor({ path, failure, volume }, this.#settings));
   }
 
   /** Lets every failed operation be tried again at once. */

@@ -9,15 +9,15 @@ import type { Report } from "./violation.ts";
 export class KnowledgeRules {
   readonly #report: Report;
   /** Whether kubelet has given a path back: its word is enough (safety rule 19). */
-  readonly #givenBack: (path: string) => boolean;
+  readonly #unpublished: (path: string) => boolean;
   #listed = false;
   /** What the first index that was shown names and was not read yet. */
   #indexed: Set<string> | undefined;
   #tableRead = false;
 
-  constructor(report: Report, givenBack: (path: string) => boolean) {
+  constructor(report: Report, unpublished: (path: string) => boolean) {
     this.#report = report;
-    this.#givenBack = givenBack;
+    this.#unpublished = unpublished;
   }
 
   /** All objects of a path have arrived. */
@@ -47,7 +47,7 @@ export class KnowledgeRules {
     const [, , path = ""] = /^((?:child \d+: )?unmount|csi Node(?:Unpublish|Unstage)Volume) (\S+)/.exec(what) ?? [];
     if (path === "") return;
     const known = this.#listed || this.#indexed?.size === 0;
-    if (!known && !this.#givenBack(path)) this.#report(`L1: ${what} before all intents were read`);
+    if (!known && !this.#unpublished(path)) this.#report(`L1: ${what} before all intents were read`);
     if (!this.#tableRead) this.#report(`L1: ${what} before the mount table was read`);
   }
 }

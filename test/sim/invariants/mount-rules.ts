@@ -111,7 +111,7 @@ export class MountRules {
     const target = record.targets.find((t) => t.path === path);
     const uid = target?.uid ?? "";
     const isOfPod = path.startsWith(`${layout.podsDir}/`);
-    if (machine.isGivenBack(path)) return;
+    if (machine.isUnpublished(path)) return;
     const wanted = isOfPod || !intents.gaveUp(record.name, uid, path, this.#since(machine, uid));
     if (!wanted || intents.changedOptions(record.name, uid)) return;
     if (intents.changedFlags(record.name, uid, path) || this.#isOutdated(machine, record, mount)) return;

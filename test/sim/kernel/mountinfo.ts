@@ -1,5 +1,5 @@
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
-import type { MountAttributes } from "../../../src/host/ports/types.ts";
+import { optionsOf } from "../../lib/builders/mount-entries.ts";
 import { pointOf } from "./lookup.ts";
 import type { Mount, Namespace } from "./mount.ts";
 
@@ -28,19 +28,4 @@ function entryOf(mount: Mount): MountEntry | undefined {
     source: superblock.source,
     superOptions: [superblock.readOnly ? "ro" : "rw", ...superblock.options],
   };
-}
-
-/** In the kernel's order (fs/proc_namespace.c). */
-function optionsOf(attributes: MountAttributes): string[] {
-  const { readOnly, nosuid, nodev, noexec, nodiratime, nosymfollow, atime } = attributes;
-  return [
-    readOnly ? "ro" : "rw",
-    ...(nosuid ? ["nosuid"] : []),
-    ...(nodev ? ["nodev"] : []),
-    ...(noexec ? ["noexec"] : []),
-    ...(atime === "noatime" ? ["noatime"] : []),
-    ...(nodiratime ? ["nodiratime"] : []),
-    ...(atime === "relatime" ? ["relatime"] : []),
-    ...(nosymfollow ? ["nosymfollow"] : []),
-  ];
 }

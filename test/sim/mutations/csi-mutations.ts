@@ -20,9 +20,9 @@ export const csiMutations: readonly Mutation[] = [
     name: "unstage what a driver still publishes",
     noticedBy: { scenario: "a CSI volume that needs no attachment" },
     file: "src/agent/executor/csi/unpublish.ts",
-    from: "  await takeBack(context, volume, target);\n",
+    from: "  await nodeUnpublish(context, volume, target);\n",
     to: "",
-    also: { file: "src/agent/executor/csi/unpublish.ts", from: "  await takeBackStray(context, volume);\n", to: "" },
+    also: { file: "src/agent/executor/csi/unpublish.ts", from: "  await unpublishStray(context, volume);\n", to: "" },
   },
   {
     law: "journal before effect",

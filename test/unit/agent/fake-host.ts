@@ -2,9 +2,9 @@ import { MountTable } from "../../../src/host/mount-table/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mount-table/mountinfo.ts";
 import type { Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports/host-ports.ts";
 import type { Servers } from "../../../src/host/ports/servers.ts";
-import type { ChildProcessID } from "../../../src/host/ports/types.ts";
+import type { ChildProcessID, MountAttributes } from "../../../src/host/ports/types.ts";
 import { noWakeups } from "../../../src/host/ports/wakeups.ts";
-import { entry } from "../../lib/builders/mount-entries.ts";
+import { entry, optionsOf } from "../../lib/builders/mount-entries.ts";
 import { noClients } from "../../lib/fakes/no-clients.ts";
 import { noISCSI } from "../../lib/fakes/no-iscsi.ts";
 import { noLayers } from "../../lib/fakes/no-layers.ts";
@@ -139,15 +139,19 @@ export class FakeHost implements HostPorts {
     inspectTarget: async () => undefined,
     makeTarget: async () => {},
     removeTarget: async () => {},
-    bind: async (_source, { device, root, source }, { path }) => {
+    bind: async (_source, { device, root, source }, { path }, attributes) => {
       await this.#called(`bind ${path}`);
-      this.#mount({ point: path, device, root, ...(source !== undefined && { source }) });
+      this.#mount({ point: path, device, root, ...(source !== undefined && { source }) }, attributes);
     },
-    mountFilesystem: async ({ fsType, source, target: { path } }) => {
+    mountFilesystem: async ({ fsType, source, target: { path }, attributes }) => {
       await this.#called(`mountFilesystem ${path}`);
-      this.#mount({ point: path, device: `0:${this.#serial}`, fsType, source });
+      this.#mount({ point: path, device: `0:${this.#serial}`, fsType, source }, attributes);
     },
-    setAttributes: async () => {},
+    setAttributes: async ({ path }, mountID, attributes) => {
+      await this.#called(`setAttributes ${path}`);
+      const options = optionsOf(attributes);
+      this.entries = this.entries.map((mount) => (mount.id === mountID ? { ...mount, options } : mount));
+    },
     reconfigure: async () => {},
     sizeOf: async () => 0,
     unmount: async ({ path }, mountID) => {
@@ -161,8 +165,8 @@ export class FakeHost implements HostPorts {
     await this.before(call);
   }
 
-  #mount(given: Partial<MountEntry> & { point: string }): void {
+  #mount(given: Partial<MountEntry> & { point: string }, attributes: MountAttributes): void {
     this.#serial += 1;
-    this.entries = [...this.entries, entry({ id: this.#serial, ...given })];
+    this.entries = [...this.entries, entry({ id: this.#serial, ...given, options: optionsOf(attributes) })];
   }
 }

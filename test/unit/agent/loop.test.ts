@@ -65,6 +65,18 @@ describe("Loop", () => {
     expect(together, "two calls of one volume at a time").to.deep.equal([]);
   });
 
+  it("sets the flags again of a mount that somebody has remounted, once", async () => {
+    await agent.want(at("a"));
+    const remounted = ["ro", "relatime"];
+    agent.host.entries = agent.host.entries.map((mount) =>
+      mount.point === "/mnt/a" ? { ...mount, options: remounted } : mount,
+    );
+    await agent.look();
+    await agent.look();
+    const calls = agent.host.calls.filter((call) => call.startsWith("setAttributes"));
+    expect(calls).to.deep.equal(["setAttributes /mnt/a"]);
+  });
+
   it("takes whatever a port throws as a failure, doubles the delay, and forgets it with a success", async () => {
     agent.host.before = async () => {
       throw new TypeError("a bug");

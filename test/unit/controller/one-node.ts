@@ -6,6 +6,7 @@ import { resolveNode } from "../../../src/controller/intents/resolve-node.ts";
 import type { NodeInput, SetConsent, SetOnNode } from "../../../src/controller/model/node-input.ts";
 import type { PodEntry } from "../../../src/controller/model/pod-entry.ts";
 import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/model/projections.ts";
+import type { IntentName } from "../../../src/controller/model/volume-identity.ts";
 import { createFakeObjects } from "../fake-api-objects.ts";
 import { node, settledStatus } from "./objects.ts";
 
@@ -28,7 +29,7 @@ export interface OneNode {
   /** By set, what the claim of its source says of it; nothing: that it may. */
   readonly consents: Map<string, SetConsent>;
   /** By intent. */
-  refusals: Map<string, string>;
+  refusals: Map<IntentName, string>;
   readonly name: string;
   intents(): Intent[];
   intent(volume: string): Intent;

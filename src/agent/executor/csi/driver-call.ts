@@ -58,7 +58,7 @@ export function withAnswer({ csi }: ActionContext, record: VolumeRecord): Volume
  * Has the driver answer anything where a call is open and the release makes no other that would, as of a driver that
  * stages nothing after the last target went: the time of the open call runs from an answer (safety rule 8).
  */
-export async function hearDriver(context: ActionContext, volume: VolumeName): Promise<void> {
+export async function requireDriverReply(context: ActionContext, volume: VolumeName): Promise<void> {
   const { driver, calls } = csiStageOf(recordOf(context, volume)).csi;
   const { csi, journal } = context;
   if (!awaitsAnswer(calls, csi.now())) return;

@@ -1,18 +1,15 @@
 import { hash } from "node:crypto";
+import type { CSIVolume } from "../../../plugins/api/volume-plugin.ts";
+import type { MountPath } from "../../model/identities.ts";
 import type { PlanSettings } from "../../model/plan-input.ts";
 
-/** What a volume is to its driver: the same for all PersistentVolumes and intents that name it (safety rule 12). */
-export interface VolumeOfDriver {
-  readonly driver: string;
-  readonly volumeHandle: string;
-}
-
 /**
- * Where a driver stages and publishes a volume: a record of itself, as nobody else mounts there (safety rule
- * 24). Names from the API never become parts of a path themselves.
+ * Where a driver stages and publishes a volume, whichever PersistentVolume or intent names it (safety rule 12): a
+ * record of itself, as nobody else mounts there (safety rule 24). Names from the API never become parts of a path
+ * themselves.
  */
-export function volumeDirectory({ csiDir }: PlanSettings, { driver, volumeHandle }: VolumeOfDriver): string {
-  return `${csiDir}/${short(`${driver}^${volumeHandle}`)}`;
+export function volumeDirectory({ csiDir }: PlanSettings, volume: Pick<CSIVolume, "driver" | "volumeHandle">): string {
+  return `${csiDir}/${short(`${volume.driver}^${volume.volumeHandle}`)}`;
 }
 
 /** The staging_target_path of a volume, in its directory beneath `csiDir`. */
@@ -26,7 +23,7 @@ export function mountsIn(directory: string): string {
 }
 
 /** Where the driver publishes the volume for one target: CSI wants a path of its own for each. */
-export function publishPathIn(directory: string, target: string): string {
+export function publishPathIn(directory: string, target: MountPath): string {
   return `${mountsIn(directory)}/${short(target)}`;
 }
 

@@ -11,7 +11,7 @@ import { type ActionContext, recordOf } from "../operation-context.ts";
 import { partOf } from "../sub-path.ts";
 import { csiStageOf } from "./driver-call.ts";
 import { publishByDriver } from "./publish.ts";
-import { takeBack } from "./unpublish.ts";
+import { nodeUnpublish } from "./unpublish.ts";
 
 /**
  * Publishes a CSI volume in a directory that only root may enter, and binds it to a target from there. The driver is
@@ -47,7 +47,7 @@ export async function publishTarget(
       await effects.mounter.unmount(target, bound, "Normal", context.uniqueID);
       bound = undefined;
     }
-    await takeBack(context, desired.name, known);
+    await nodeUnpublish(context, desired.name, known);
   }
   const there =
     here === undefined || known?.published === undefined
@@ -76,7 +76,7 @@ export async function publishTarget(
   await bindTarget(context, desired.name, source, { target, intended: { ...rest, kind, identity, published } });
 }
 
-/** Whether the driver has to take back what it published, or may have, before it is asked again. */
+/** Whether NodeUnpublishVolume is due before NodePublishVolume is called again. */
 function mustGoFirst({ path, identity, readOnly, refuted }: Published, wanted: boolean, table: MountTable): boolean {
   if (refuted === true) return true;
   return table.layers(path).length > 0 && (identity !== undefined || readOnly !== wanted);

@@ -8,9 +8,9 @@ import {
   callDriver,
   csiStageOf,
   driverNamed,
-  hearDriver,
   refuseBeforeTime,
   refuseWhileActing,
+  requireDriverReply,
   withAnswer,
 } from "./driver-call.ts";
 import { withShown } from "./driver-mounts.ts";
@@ -18,7 +18,7 @@ import { mountsIn } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { copiesOf, refuseWhileCopied, refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
 
-/** Has the driver take back what it published for a target, for good: no earlier call may still take effect. */
+/** NodeUnpublishVolume of a target, for good: no earlier call may still take effect. */
 export async function unpublishByDriver(
   context: ActionContext,
   volume: VolumeName,
@@ -29,12 +29,12 @@ export async function unpublishByDriver(
   if (published !== undefined && pod !== undefined)
     await noteCopies(context, volume, published.path, () => copiesOf(context, published.path));
   else if (published !== undefined && !isGiven(context)) await refuseWhileCopied(context, published.path);
-  await takeBack(context, volume, target);
+  await nodeUnpublish(context, volume, target);
   refuseWhileActing(context, recordOf(context, volume));
 }
 
-/** Has the driver take back what it published for a target. Done already, and never begun, are OK to it (CSI). */
-export async function takeBack(
+/** NodeUnpublishVolume of a target. Done already, and never begun, are OK to the driver (CSI). */
+export async function nodeUnpublish(
   context: ActionContext,
   volume: VolumeName,
   { published, kind }: Pick<TargetRecord, "published" | "kind">,
@@ -66,7 +66,7 @@ export async function unstageByDriver(context: ActionContext, volume: VolumeName
   const { path, csi } = csiStageOf(before);
   if (csi.block) for (const { device } of csi.shown) await refuseWhileUsed(context, device, true);
   refuseBeforeTime(context, before);
-  await takeBackStray(context, volume);
+  await unpublishStray(context, volume);
   const unstages = csi.needsUnstage && (await stagesStill(context, csi));
   if (csi.needsUnstage) {
     await refuseWhileCopied(context, path);
@@ -83,7 +83,7 @@ export async function unstageByDriver(context: ActionContext, volume: VolumeName
   }
   const [left] = (await host.mountTable.read()).beneath(csi.directory);
   if (left !== undefined) throw leftBy(csi, unstages, left);
-  await hearDriver(context, volume);
+  await requireDriverReply(context, volume);
   refuseWhileActing(context, recordOf(context, volume));
   const ended: boolean[] = [];
   for (const shown of csiStageOf(recordOf(context, volume)).csi.shown)
@@ -96,12 +96,13 @@ export async function unstageByDriver(context: ActionContext, volume: VolumeName
 }
 
 /** Publish paths without a record, or that a late call has filled: nobody else mounts there (safety rule 24). */
-async function takeBackStray(context: ActionContext, volume: VolumeName): Promise<void> {
+async function unpublishStray(context: ActionContext, volume: VolumeName): Promise<void> {
   const { csi } = csiStageOf(recordOf(context, volume));
   const paths = (await context.host.mountTable.read()).beneath(mountsIn(csi.directory)).map(({ point }) => point);
   for (const path of new Set(paths)) {
     await refuseWhileCopied(context, path);
-    await takeBack(context, volume, { published: { path, readOnly: false }, kind: csi.block ? "file" : "directory" });
+    const kind = csi.block ? "file" : "directory";
+    await nodeUnpublish(context, volume, { published: { path, readOnly: false }, kind });
   }
 }
 

@@ -36,7 +36,7 @@ function pids(holders: readonly Holder[]): number[] {
   return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : (pid ?? [])));
 }
 
-/** The error of what waits until these have let go. */
+/** The error of an operation that waits until these have released the volume. */
 export function heldBy(
   reason: "StillReferenced" | "DeviceBusy",
   message: string,

@@ -8,7 +8,7 @@ import type { PlanInput } from "../../model/plan-input.ts";
 import type { Plan, VolumePlan } from "../../model/volume-plan.ts";
 import { PathOwners } from "../path-owners.ts";
 import { planVolume } from "../plan-volume.ts";
-import { Interests, interestOf } from "./mount-dependencies.ts";
+import { MountDependencyIndex, mountDependenciesOf } from "./mount-dependencies.ts";
 import { changedStuck, isSame, type PlannedFrom, plannedFrom } from "./plan-dependencies.ts";
 
 /**
@@ -20,8 +20,9 @@ import { changedStuck, isSame, type PlannedFrom, plannedFrom } from "./plan-depe
  *
  *  1. Nobody names what has changed. Intents, records, operations, observations and signals of health are compared by
  *     identity: a value in these maps is never changed in place, it is replaced. The maps may be changed in place.
- *  2. An input that planVolume() reads is in PlannedFrom, or in Interest if it is read from a mount table, or makes the
- *     volume restless (isRestless), or is in isComparable. Failures and stuck operations are compared for themselves.
+ *  2. An input that planVolume() reads is in PlannedFrom, or in MountDependencies if it is read from a mount table, or
+ *     makes the volume restless (isRestless), or is in isComparable. Failures and stuck operations are compared for
+ *     themselves.
  *  3. A mount table names its changes since any earlier one (MountTable.changesSince), or says that it cannot; then
  *     everything is replanned.
  *  4. A plan depends on other volumes by PathOwners alone, which names the volumes that a change of claims matters to;
@@ -37,7 +38,7 @@ export class Planner {
   readonly #volumes = new Map<VolumeName, VolumePlan>();
   readonly #known = new Map<VolumeName, PlannedFrom>();
   readonly #owners = new PathOwners();
-  readonly #interests = new Interests();
+  readonly #mountDependencies = new MountDependencyIndex();
   /**
    * Volumes whose plan also depends on the time, or on inputs that are not compared: they are replanned at each
    * iteration, or at the time given.
@@ -114,14 +115,14 @@ export class Planner {
   #planAnew(name: VolumeName, input: PlanInput): VolumePlan | undefined {
     if (!this.#known.has(name)) {
       this.#volumes.delete(name);
-      this.#interests.set(name, undefined);
+      this.#mountDependencies.set(name, undefined);
       this.#restless.delete(name);
       this.#ready.delete(name);
       return undefined;
     }
     const volume = planVolume(name, input, this.#owners);
     this.#volumes.set(name, volume);
-    this.#interests.set(name, interestOf(volume, input));
+    this.#mountDependencies.set(name, mountDependenciesOf(volume, input));
     const due = isRestless(volume, input) ? Number.NEGATIVE_INFINITY : volume.retryAt;
     if (due === undefined) this.#restless.delete(name);
     else this.#restless.set(name, due);
@@ -142,8 +143,8 @@ export class Planner {
     const changes = changesOf(before.table, input.table);
     const onNode = changesOf(before.nodeTable, input.nodeTable);
     if (changes === undefined || onNode === undefined) return addAll(stale, this.#known.keys());
-    for (const mount of changes) addAll(stale, this.#interests.of(mount));
-    for (const mount of onNode) addAll(stale, this.#interests.onNode(mount));
+    for (const mount of changes) addAll(stale, this.#mountDependencies.of(mount));
+    for (const mount of onNode) addAll(stale, this.#mountDependencies.onNode(mount));
     return stale;
   }
 

@@ -7,7 +7,7 @@ import { type PlanInput, stagingPath } from "../../model/plan-input.ts";
 import type { VolumePlan } from "../../model/volume-plan.ts";
 
 /** What one volume's plan was made from in the mount tables. */
-export interface Interest {
+export interface MountDependencies {
   /** Paths that were looked up: a mount on one of them, or on a directory above, changes what is there. */
   readonly points: readonly string[];
   /** Mount ids that were looked for, wherever they are. */
@@ -19,20 +19,20 @@ export interface Interest {
 }
 
 /** Which volumes a change of the mount tables may matter to. */
-export class Interests {
-  readonly #ofVolume = new Map<VolumeName, Interest>();
+export class MountDependencyIndex {
+  readonly #ofVolume = new Map<VolumeName, MountDependencies>();
   readonly #points = new PointIndex();
   readonly #onNode = new PointIndex();
   readonly #byID = new Map<number, Set<VolumeName>>();
   readonly #byGroup = new Map<number, Set<VolumeName>>();
 
   /** What one volume depends on from now on; undefined: it is gone. */
-  set(volume: VolumeName, interest: Interest | undefined): void {
+  set(volume: VolumeName, dependencies: MountDependencies | undefined): void {
     const before = this.#ofVolume.get(volume);
-    if (before !== undefined && interest !== undefined && isSame(before, interest)) return;
+    if (before !== undefined && dependencies !== undefined && isSame(before, dependencies)) return;
     if (before !== undefined) this.#remove(volume, before);
-    if (interest === undefined) this.#ofVolume.delete(volume);
-    else this.#add(volume, interest);
+    if (dependencies === undefined) this.#ofVolume.delete(volume);
+    else this.#add(volume, dependencies);
   }
 
   /** Volumes to which it matters that this mount of the agent's table came, went or changed. */
@@ -47,23 +47,23 @@ export class Interests {
     if (shared !== undefined) yield* this.#byGroup.get(shared) ?? [];
   }
 
-  #add(volume: VolumeName, interest: Interest): void {
-    this.#ofVolume.set(volume, interest);
-    for (const point of interest.points) this.#points.add(point, volume);
-    for (const point of interest.onNode ?? []) this.#onNode.add(point, volume);
-    for (const id of interest.ids) add(this.#byID, id, volume);
-    for (const group of interest.groups) add(this.#byGroup, group, volume);
+  #add(volume: VolumeName, dependencies: MountDependencies): void {
+    this.#ofVolume.set(volume, dependencies);
+    for (const point of dependencies.points) this.#points.add(point, volume);
+    for (const point of dependencies.onNode ?? []) this.#onNode.add(point, volume);
+    for (const id of dependencies.ids) add(this.#byID, id, volume);
+    for (const group of dependencies.groups) add(this.#byGroup, group, volume);
   }
 
-  #remove(volume: VolumeName, interest: Interest): void {
-    for (const point of interest.points) this.#points.remove(point, volume);
-    for (const point of interest.onNode ?? []) this.#onNode.remove(point, volume);
-    for (const id of interest.ids) remove(this.#byID, id, volume);
-    for (const group of interest.groups) remove(this.#byGroup, group, volume);
+  #remove(volume: VolumeName, dependencies: MountDependencies): void {
+    for (const point of dependencies.points) this.#points.remove(point, volume);
+    for (const point of dependencies.onNode ?? []) this.#onNode.remove(point, volume);
+    for (const id of dependencies.ids) remove(this.#byID, id, volume);
+    for (const group of dependencies.groups) remove(this.#byGroup, group, volume);
   }
 }
 
-function isSame(a: Interest, b: Interest): boolean {
+function isSame(a: MountDependencies, b: MountDependencies): boolean {
   const same = isEqual(a.points, b.points) && isEqual(a.ids, b.ids) && isEqual(a.groups, b.groups);
   return same && isEqual(a.onNode ?? [], b.onNode ?? []);
 }
@@ -117,12 +117,12 @@ class PointIndex {
 }
 
 /** PURE. The mounts that a volume's plan was made from, or would be if they were there. */
-export function interestOf(
+export function mountDependenciesOf(
   { actualState, record, desired }: VolumePlan,
   { settings, table, nodeTable }: PlanInput,
-): Interest {
-  const key = desired === undefined ? record?.key : isInvalid(desired) ? desired.key : desired.spec.key;
-  const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
+): MountDependencies {
+  const keyed = desired === undefined ? record : isInvalid(desired) ? desired : desired.spec;
+  const staged = [record?.stage?.path, ...(keyed === undefined ? [] : [stagingPath(settings, keyed)])];
   const ours = actualState.targets.flatMap((target) => target.ours ?? []);
   const published = (record?.targets ?? []).map((target) => target.published?.path);
   const unread = actualState.unread?.points ?? [];

@@ -7,7 +7,7 @@ import type { Begun } from "../../model/operation.ts";
 import type { ContentState, PlanInput } from "../../model/plan-input.ts";
 import type { SwapState } from "../../model/swap-states.ts";
 import type { VolumePlan } from "../../model/volume-plan.ts";
-import { givenBackOf } from "../pod-steps.ts";
+import { unpublishedTargets } from "../pod-steps.ts";
 
 /**
  * Inputs that a volume's plan was made from, except the mount tables. A plan is reused only if each of them is the same
@@ -27,7 +27,7 @@ export interface PlannedFrom {
   /** Whether the driver is registered of a volume that kubelet manages. */
   readonly registered: boolean | undefined;
   /** Targets of pods that kubelet has unpublished. */
-  readonly givenBack: string | undefined;
+  readonly unpublished: string | undefined;
   /** Tokens of pods that there are for its targets. */
   readonly tokens: string | undefined;
 }
@@ -51,7 +51,7 @@ export function plannedFrom(name: VolumeName, input: PlanInput): PlannedFrom | u
     ended: input.ended?.get(name),
     swap: input.swaps?.get(name),
     registered: driver === undefined ? undefined : input.registered?.(driver),
-    givenBack: givenBackOf(record, input),
+    unpublished: unpublishedTargets(record, input),
     tokens: tokensOf(understood, input),
   };
 }

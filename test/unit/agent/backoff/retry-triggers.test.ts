@@ -86,6 +86,16 @@ describe("RetryTriggers", () => {
     expect(ports.heard).to.deep.equal([]);
   });
 
+  it("listens for each target of a volume that failed", () => {
+    const [a, b] = [asMountPath(`${prefix}/a`), asMountPath(`${prefix}/b`)];
+    intents = [wanted({ name: "v", source: { hostPath: { path: "/srv/x" } }, mounts: [{ path: a }, { path: b }] })];
+    const noDirectory = new VolumeError("TargetNotDirectory", "final", "a file is there");
+    const publish = (path: typeof a): Operation => ({ volume: asVolumeName("v"), kind: "publish", path });
+    fail(publish(a), noDirectory);
+    fail(publish(b), noDirectory);
+    expect(ports.heard).to.deep.equal([`path / ${a} refuse`, `path / ${b} refuse`]);
+  });
+
   it("does not listen for a spec that has changed since", () => {
     backoff.failed(stage(), 0, missing);
     follow();

@@ -26,7 +26,7 @@ function waiter(operation: Operation, reason: Reason, more: { on?: WaitingOn; ch
   const failure = new Backoff(virtualSystem()).failed(operation, 1, error);
   const records = child === true ? [record({ child: { pid: 7, startTime: 9 } })] : [];
   const path = "path" in operation ? operation.path : undefined;
-  return { key: "", path, failure, volume: planned({ intents: [wanted({ source: hostPath })], records }) };
+  return { path, failure, volume: planned({ intents: [wanted({ source: hostPath })], records }) };
 }
 
 const source = { kind: "path", place: { root: "/host", path: "/srv/x", links: "follow" } };

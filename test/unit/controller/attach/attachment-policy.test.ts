@@ -7,7 +7,7 @@ describe("nodevolume-attachments", () => {
     const { validations = [] } = shipped("ValidatingAdmissionPolicy", "nodevolume-attachments").spec;
     const [, pattern = ""] = /^variables\.name\.matches\('([^']+)'\)$/.exec(validations[0]?.expression ?? "") ?? [];
     const named = new RegExp(pattern);
-    const own = attachmentName("d.example.com", "volume^1", "node-1");
+    const own = attachmentName({ driver: "d.example.com", volumeHandle: "volume^1" }, "node-1");
     expect([named.test(own), isOwnAttachment(own)]).to.deep.equal([true, true]);
     const [, digest = ""] = own.split("-");
     for (const name of [`csi-${digest}`, `${own}0`, own.slice(0, -1), own.toUpperCase(), `x${own}`, `${own}\n`, ""]) {

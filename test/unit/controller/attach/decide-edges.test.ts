@@ -40,7 +40,7 @@ describe("who gets a volume, at the edges", () => {
   });
 
   it("each node an attachment of its own, with a name that kube-controller-manager's never are", () => {
-    const [a, b] = ["n0", "n1"].map((name) => attachmentName("disk.example", "vol", name));
+    const [a, b] = ["n0", "n1"].map((name) => attachmentName({ driver: "disk.example", volumeHandle: "vol" }, name));
     expect(a).not.to.equal(b);
     expect([isOwnAttachment(a ?? ""), isOwnAttachment((a ?? "").replace("nvi-", "csi-"))]).to.deep.equal([true, false]);
   });

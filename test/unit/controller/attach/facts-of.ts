@@ -27,7 +27,7 @@ export interface MemberOptions {
 export function member(name: string, options: MemberOptions = {}): VolumeConsumer {
   const { created = 0, granted, granting = false, deleted, mode = "ReadWriteOnce", mounts = 1 } = options;
   const csi = { ...id, accessMode: mode };
-  const volumeAttachment = { name: attachmentName(id.driver, id.volumeHandle, name), uid: "u" };
+  const volumeAttachment = { name: attachmentName(id, name), uid: "u" };
   const intent = {
     metadata: {
       name: `i-${name}`,
@@ -72,7 +72,7 @@ export function attachment(
   more: Partial<Attachment> & { foreign?: boolean; deleted?: boolean; grant?: string; nodeID?: string } = {},
 ): Attachment {
   const { foreign, deleted, grant, nodeID, ...rest } = more;
-  const ours = attachmentName(id.driver, id.volumeHandle, nodeName);
+  const ours = attachmentName(id, nodeName);
   return {
     metadata: {
       name: foreign ? `csi-${nodeName}` : ours,

@@ -88,7 +88,7 @@ describe("the controller and volumes of CSI drivers", () => {
     await fleet.live(2_000);
     const { grant } = fleet.intent("n0").spec;
     const [attachment] = fleet.attachments();
-    expect(attachment?.metadata.name).to.equal(attachmentName(driver, "vol-1", "n0"));
+    expect(attachment?.metadata.name).to.equal(attachmentName({ driver, volumeHandle: "vol-1" }, "n0"));
     expect(attachment?.metadata.annotations?.["nodevolume.dev/grant"]).to.equal(grant?.id);
     expect(grant?.volumeAttachment).to.deep.equal({ name: attachment?.metadata.name, uid: attachment?.metadata.uid });
     expect(grant?.publishContext).to.deep.equal({ devicePath: "/dev/x" });

@@ -5,7 +5,7 @@ import type { CSIFleet } from "./csi-fleet.ts";
 import { allowed, createCSIFleet, driver } from "./csi-fleet.ts";
 
 const source = { csi: { driver, volumeHandle: "vol-1" } };
-const nameOn = (node: string) => attachmentName(driver, "vol-1", node);
+const nameOn = (node: string) => attachmentName({ driver, volumeHandle: "vol-1" }, node);
 
 /** Does something right before the first request that matches is served. */
 function rightBefore(fleet: CSIFleet, matches: (request: ApiRequest) => boolean, act: () => void): void {

@@ -4,7 +4,9 @@ import { attachEvent, attachmentEvent, growthEvent } from "../../../../src/contr
 import type { Attachment } from "../../../../src/controller/model/storage-objects.ts";
 import { projectAttachment } from "../../../../src/controller/model/storage-objects.ts";
 
-function attachment(status: object = {}, name = attachmentName("disk.example", "vol-1", "n0")): Attachment {
+const own = attachmentName({ driver: "disk.example", volumeHandle: "vol-1" }, "n0");
+
+function attachment(status: object = {}, name = own): Attachment {
   const spec = { attacher: "disk.example", nodeName: "n0", source: {} };
   const made = projectAttachment({ metadata: { name }, spec, status });
   if (made === undefined) throw new Error("no attachment");

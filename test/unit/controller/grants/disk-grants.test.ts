@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { createDiskGrants, type DiskGrants } from "../../../../src/controller/grants/disk-grants.ts";
 import type { Intent } from "../../../../src/controller/model/projections.ts";
+import { unresolvedKey } from "../../../../src/controller/model/volume-key.ts";
 import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { createObjectStore } from "../../../../src/kube/watch/object-store.ts";
 import { RememberingLog } from "../../csi/remembering-log.ts";
@@ -36,7 +37,7 @@ describe("a disk that is given while its agent finds another", () => {
         if (due.includes(b) && intents.get("second")?.status.disk === b)
           giving = Promise.resolve().then(() => grants.reconcile(key(b)).catch(() => undefined));
       },
-      keyOf: () => "",
+      keyOf: () => unresolvedKey(""),
       doubtForMs: () => undefined,
     });
     intents.upsert(intent("second", a, "2"));

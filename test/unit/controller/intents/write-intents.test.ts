@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { IntentWrite } from "../../../../src/controller/intents/diff-intents.ts";
 import { writeIntents } from "../../../../src/controller/intents/write-intents.ts";
 import type { Intent } from "../../../../src/controller/model/projections.ts";
+import { intentNameOf } from "../../../../src/controller/model/volume-identity.ts";
 import { ApiError } from "../../../../src/kube/client/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client/client.ts";
 import { wanted as intent } from "../../../lib/builders/plan-world.ts";
@@ -9,7 +10,9 @@ import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
 describe("writeIntents", () => {
   const { spec } = intent();
-  const create = (name: string): IntentWrite => ({ verb: "create", name, labels: {}, spec, needsGrant: true });
+  const create = (name: string): IntentWrite => {
+    return { verb: "create", name: intentNameOf(intent({ name })), labels: {}, spec, needsGrant: true };
+  };
   const remove = (name: string): IntentWrite => ({ verb: "delete", intent: intent({ name }) as Intent });
 
   /** A client whose requests are answered when the test says so. */

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { MountStatus, NodeVolumeIntentStatus } from "../../../../src/api/types.gen.ts";
+import { intentNameOf } from "../../../../src/controller/model/volume-identity.ts";
 import { availabilityOf } from "../../../../src/controller/nodes/availability.ts";
 import { condition, setEntry, settledStatus } from "../objects.ts";
 import { oneNode } from "../one-node.ts";
@@ -20,7 +21,7 @@ function fare(reason: string, mounts: { a?: Partial<MountStatus>; b?: Partial<Mo
     const found = setsOnNode.get(set)?.found ?? [];
     const { state, trouble, drifted } = availabilityOf(
       found,
-      new Map(world.intents().map((i) => [i.metadata.name, i])),
+      new Map(world.intents().map((i) => [intentNameOf(i), i])),
     );
     return [state, trouble?.reason, trouble?.blocked, drifted].filter((part) => part !== undefined && part !== false);
   };

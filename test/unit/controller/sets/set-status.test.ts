@@ -162,8 +162,8 @@ describe("setStatus", () => {
 
   it("a write that the API server refuses is reported", () => {
     const world = oneNode([setEntry("a"), setEntry("b", { spec: { volume: { source: { emptyDir: {} } } } })]);
-    const refused = world.setsOnNode().get("a")?.wanted?.intentName ?? "";
-    world.refusals.set(refused, "spec.mounts: too funny");
+    const refused = world.setsOnNode().get("a")?.wanted?.intentName;
+    if (refused !== undefined) world.refusals.set(refused, "spec.mounts: too funny");
     expect(statusOf([world]).failing).to.deep.equal([
       { node: "n1", reason: "Invalid", message: "spec.mounts: too funny" },
     ]);

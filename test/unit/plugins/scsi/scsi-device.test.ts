@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { ScsiDisk, ScsiTree } from "../../../../src/host/ports/scsi.ts";
+import { detachLun } from "../../../../src/plugins/scsi/detach-lun.ts";
 import { deviceOf } from "../../../../src/plugins/scsi/device-of.ts";
 import { growLun } from "../../../../src/plugins/scsi/grow.ts";
-import { takeOff } from "../../../../src/plugins/scsi/take-off.ts";
 import { context, FakeScsi, failure, map, path, tree, wwid } from "./scsi-world.ts";
 
 describe("the device of a LUN", () => {
@@ -63,20 +63,20 @@ describe("a LUN that is taken off the node", () => {
 
   it("goes map first, then path by path", async () => {
     const scsi = new FakeScsi(tree({ disks: [path(2, "sdb", { map }), path(3, "sdc", { map })] }), tree());
-    await takeOff(all, context(scsi).context);
+    await detachLun(all, context(scsi).context);
     expect(scsi.done).to.deep.equal(["flush mpatha", "remove sdb", "remove sdc"]);
   });
 
   it("stays with the map that somebody else's disk is in", async () => {
     const shared = { ...map, paths: ["sdb", "sdx"] };
     const scsi = new FakeScsi(tree({ disks: [path(2, "sdb", { map: shared })] }));
-    expect((await failure(takeOff(all, context(scsi).context))).reason).to.equal("DeviceBusy");
+    expect((await failure(detachLun(all, context(scsi).context))).reason).to.equal("DeviceBusy");
     expect(scsi.done).to.deep.equal([]);
   });
 
   it("that is gone is harmless, and one that comes back is told of", async () => {
-    await takeOff(all, context(new FakeScsi(tree())).context);
-    const error = await failure(takeOff(all, context(new FakeScsi(tree({ disks: [path(2, "sdb")] }))).context));
+    await detachLun(all, context(new FakeScsi(tree())).context);
+    const error = await failure(detachLun(all, context(new FakeScsi(tree({ disks: [path(2, "sdb")] }))).context));
     expect(error).to.include({ reason: "DeviceBusy", errorClass: "transient" });
   });
 });

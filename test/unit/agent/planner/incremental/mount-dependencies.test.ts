@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import { asVolumeName } from "../../../../../src/agent/model/identities.ts";
-import { Interests } from "../../../../../src/agent/planner/incremental/mount-dependencies.ts";
+import { MountDependencyIndex } from "../../../../../src/agent/planner/incremental/mount-dependencies.ts";
 import { entry } from "../../../../lib/builders/mount-entries.ts";
 
-describe("Interests", () => {
-  const interests = () => {
-    const all = new Interests();
+describe("MountDependencyIndex", () => {
+  const index = () => {
+    const all = new MountDependencyIndex();
     all.set(asVolumeName("a"), { points: ["/mnt/a", "/staging/a"], ids: [41], groups: [7] });
     all.set(asVolumeName("b"), { points: ["/mnt/b/c"], ids: [], groups: [] });
     return all;
   };
-  const of = (mount: Parameters<typeof entry>[0]) => [...new Set(interests().of(entry(mount)))];
+  const of = (mount: Parameters<typeof entry>[0]) => [...new Set(index().of(entry(mount)))];
 
   it("a mount matters to whose mount point it is on, and to those beneath it", () => {
     expect(of({ id: 1, point: "/staging/a" })).to.deep.equal(["a"]);
@@ -25,7 +25,7 @@ describe("Interests", () => {
   });
 
   it("forgets a volume that is gone", () => {
-    const all = interests();
+    const all = index();
     all.set(asVolumeName("a"), undefined);
     expect([...all.of(entry({ id: 41, point: "/mnt/a" }))]).to.deep.equal([]);
     expect([...all.of(entry({ id: 1, point: "/mnt" }))]).to.deep.equal(["b"]);

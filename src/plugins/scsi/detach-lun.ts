@@ -4,11 +4,11 @@ import type { TearDownContext } from "../api/teardown.ts";
 import { mapOver } from "./device-of.ts";
 
 /**
- * Takes a LUN off the node: the map of its paths first, then each path, when nobody has them claimed. Idempotent.
+ * Detaches a LUN from the node: the map of its paths first, then each path, when nobody has them claimed. Idempotent.
  * @param pathsIn all paths to it that are the volume's
  * @throws VolumeError DeviceBusy, also of a map that is made of anything else
  */
-export async function takeOff(
+export async function detachLun(
   pathsIn: (tree: ScsiTree) => readonly ScsiDisk[],
   context: TearDownContext,
 ): Promise<void> {
