@@ -196,7 +196,7 @@ export const reasons = {
   ClaimMismatch: blocked("claim and PersistentVolume name each other", "state"),
   PersistentVolumeNotFound: blocked("the PersistentVolume exists", "state"),
   VolumeModeMismatch: blocked("the set has the claim's volumeMode", "state"),
-  AccessModeMismatch: blocked("the claim's access modes allow its use", "state"),
+  AccessModeMismatch: blocked("the set, or the claim's access modes, allow its use", "state"),
   VolumeSourceUnsupported: blocked("the claim has a PersistentVolume of a CSI driver", "state"),
   NodeAffinityMismatch: blocked("the set selects only nodes that the PersistentVolume's nodeAffinity allows", "state"),
   NeedsScheduler: blocked("exactly one node uses the claim", "state"),

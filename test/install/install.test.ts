@@ -123,7 +123,7 @@ describe("installed from its Dockerfile and config/default", () => {
     await world.objects.until("an alert of a stranger at the socket", 30_000, () => fires(...both));
   });
 
-  it("is removed with the README's commands, and leaves mounted only what a set was told to leave", async function () {
+  it("is removed with the commands of docs/tasks/uninstall.md, and leaves mounted only what a set was told to leave", async function () {
     this.timeout(300_000);
     const kept = "/var/lib/nodevolume/mounts/kept";
     await apply(

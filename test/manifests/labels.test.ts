@@ -20,7 +20,7 @@ interface Labelled {
 }
 
 const name = "node-volume-operator";
-/** What belongs together, and is upgraded together: README, Upgrade. */
+/** What belongs together, and is upgraded together: docs/tasks/upgrade.md. */
 const parts = ["access", "agent", "api", "controller", "monitoring", "policy", "quota", "settings"];
 
 /** What components need beside them. */

@@ -69,7 +69,8 @@ export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
   [
     "A pod does not start, or does not terminate",
     `SetNotFound SetNotServing NamespaceNotAllowed NodeNotSelected NodeAffinityConflict PodNotListed
-     PodMismatch BlockForPods WaitingForToken WaitingForKubelet CSIDriverWrong ConsumerStillRunning`,
+     PodMismatch AccessModeMismatch SubPathMissing FsGroupConflict BlockForPods WaitingForToken WaitingForKubelet
+     CSIDriverWrong ConsumerStillRunning`,
   ],
   [
     "A volume is not unmounted",

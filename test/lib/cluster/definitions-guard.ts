@@ -6,7 +6,7 @@ export const definitionsGuard = [
   "validatingadmissionpolicybinding/nodevolume-definitions",
 ] as const;
 
-/** As the README has it, before it is deleted. */
+/** As docs/tasks/uninstall.md has it, before it is deleted. */
 export async function letGuardGo(kubectl: Pick<Kubectl, "run">): Promise<void> {
   await kubectl.run(["patch", ...definitionsGuard, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
 }

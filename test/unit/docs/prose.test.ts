@@ -4,7 +4,7 @@ import { hiddenSubjectOf, privateWordsIn } from "../../../hack/lib/prose/private
 import { pages, readPage } from "../../lib/docs/blocks.ts";
 
 describe("prose of the documentation", () => {
-  for (const page of pages())
+  for (const page of [...pages(), "CONTRIBUTING.md", "MAINTAINERS.md", "SECURITY.md"])
     it(`of ${page} has short sentences, lines that fit, and words that a reader would search for`, () => {
       expect(checkProse(page, readPage(page))).to.deep.equal([]);
     });

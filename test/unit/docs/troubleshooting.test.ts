@@ -6,6 +6,7 @@ import { readPage } from "../../lib/docs/blocks.ts";
 
 /** Messages of ours by which a reader finds the row; those of kubelet and the API server are not here. */
 const quoted: readonly string[] = [
+  "agent's --kubelet-dir must be kubelet's --root-dir",
   "csi.nodevolume.dev is not served",
   "intents are made and removed by the controller",
   "it has format",
