@@ -162,7 +162,7 @@ export const nextSteps: { readonly [reason in Reason]?: string } = {
   LifecycleModeUnsupported: "Name a volume of another driver, or use this one inline in pods.",
   PerPodIdentity: "Remove the mounts from the set and use the volume in pods, or reference the claim in pods directly.",
   CSIDriverWrong:
-    "Apply config/default. If a field cannot be changed, first: kubectl delete csidriver csi.nodevolume.dev",
+    "Apply config/agent/csi-driver.yaml. If a field cannot be changed, first: kubectl delete csidriver csi.nodevolume.dev",
 
   FailedAttachVolume: "Follow the driver's message. It is retried; the log of the driver's controller has more.",
   FileSystemResizeFailed: "Give the node a mount without readOnly, or let another node that has one grow it.",

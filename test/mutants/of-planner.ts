@@ -104,7 +104,7 @@ export const ofPlanner: readonly Seed[] = [
     ],
     [
       "does not take what kubelet gives back",
-      "record === undefined || unpublishedTargets(record, input) === undefined",
+      "record === undefined || unpublishRequests(record, input) === undefined",
       "record === undefined || input !== undefined",
     ],
     [

@@ -56,7 +56,7 @@ export class AgentProcess {
     if (this.#running !== undefined) return;
     const { scheduler, random, faults, trace, invariants } = this.#parts;
     const { journal } = invariants;
-    const knowledge = new KnowledgeRules(invariants.report, (path) => this.#machine.isUnpublished(path));
+    const knowledge = new KnowledgeRules(invariants.report, (path) => this.#machine.isNotPublished(path));
     const incarnation = new Incarnation({
       name: `${this.#machine.name}#${++this.#runs}`,
       scheduler,

@@ -77,7 +77,7 @@ export class Machine {
   }
 
   /** Whether a path is a pod's, and kubelet has given it back or not got it yet. */
-  isUnpublished(path: string): boolean {
+  isNotPublished(path: string): boolean {
     return path.startsWith(`${layout.podsDir}/`) && !this.podsHeld.has(path);
   }
 

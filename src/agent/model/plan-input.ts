@@ -52,7 +52,7 @@ export interface PlanInput {
   readonly swaps?: ReadonlyMap<VolumeName, SwapState>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
-  /** Paths of pod targets that kubelet has unpublished (NodeUnpublishVolume). Changed in place. */
+  /** Paths of pod targets for which kubelet has called NodeUnpublishVolume. Changed in place. */
   readonly closingPods?: ReadonlySet<MountPath>;
   /** Tokens that kubelet passed for pod targets, by path. Changed in place. */
   readonly tokens?: ReadonlyMap<MountPath, TokenState>;

@@ -5,24 +5,28 @@ import type { Phase } from "../model/volume-plan.ts";
 import type { VolumeRecord } from "../model/volume-record.ts";
 import { lostSteps } from "./lost-record-steps.ts";
 import { observeSteps } from "./observe-steps.ts";
-import { isUnpublished, unpublishedTargets } from "./pod-steps.ts";
+import { isUnpublishRequested, unpublishRequests } from "./pod-steps.ts";
 import type { StepContext, Steps } from "./step-context.ts";
-import { setUpSteps, tearDownSteps, unpublishSteps } from "./volume-steps.ts";
+import { requestedUnpublishSteps, setUpSteps, tearDownSteps } from "./volume-steps.ts";
 
-/** PURE. The phase of a volume and its steps. Targets that kubelet has unpublished come first. */
+/** PURE. The phase of a volume and its steps. Targets of kubelet's NodeUnpublishVolume come first. */
 export function decidePhase(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
   const decided = decideByIntent(desired, context);
   const { input, record } = context;
-  if (record === undefined || unpublishedTargets(record, input) === undefined) return decided;
+  if (record === undefined || unpublishRequests(record, input) === undefined) return decided;
   const problems = { ...decided.steps.problems, targets: new Map(decided.steps.problems.targets) };
   const { name, uid } = record;
-  const given = unpublishSteps(context, { name, uid, unmountPolicy: desired?.unmountPolicy ?? gentle }, problems);
+  const given = requestedUnpublishSteps(
+    context,
+    { name, uid, unmountPolicy: desired?.unmountPolicy ?? gentle },
+    problems,
+  );
   const others = decided.steps.actions.filter((action) => !("path" in action && isGiven(action.path, context)));
   return { ...decided, steps: { ...decided.steps, actions: [...given, ...others], problems } };
 }
 
 function isGiven(path: MountPath, { record, input }: StepContext): boolean {
-  return record?.targets.some((target) => target.path === path && isUnpublished(target, input)) === true;
+  return record?.targets.some((target) => target.path === path && isUnpublishRequested(target, input)) === true;
 }
 
 function decideByIntent(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {

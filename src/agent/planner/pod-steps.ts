@@ -13,18 +13,18 @@ export function isHeldByPod(target: TargetRecord | undefined, { closingPods }: C
 }
 
 /**
- * PURE. Whether kubelet has unpublished the target, so that it is unmounted whatever the intent says. The path alone
- * decides, because no other target can have it: after a reboot the record has no pod any more, and kubelet unpublishes
- * what it finds of the previous boot.
+ * PURE. Whether kubelet has called NodeUnpublishVolume for the target: it is unmounted whatever the intent says. The
+ * path alone decides, because no other target can have it: after a reboot the record has no pod any more, and kubelet
+ * unpublishes what it finds of the previous boot.
  */
-export function isUnpublished(target: TargetRecord | undefined, { closingPods }: Closing): boolean {
+export function isUnpublishRequested(target: TargetRecord | undefined, { closingPods }: Closing): boolean {
   return target !== undefined && closingPods?.has(target.path) === true;
 }
 
-/** PURE. The targets that kubelet has unpublished, in one text that can be compared; undefined if there are none. */
-export function unpublishedTargets(record: VolumeRecord | undefined, input: Closing): string | undefined {
+/** PURE. The targets of such calls, in one text that can be compared; undefined if there are none. */
+export function unpublishRequests(record: VolumeRecord | undefined, input: Closing): string | undefined {
   if (input.closingPods === undefined || input.closingPods.size === 0) return undefined;
-  const given = (record?.targets ?? []).filter((target) => isUnpublished(target, input));
+  const given = (record?.targets ?? []).filter((target) => isUnpublishRequested(target, input));
   return given.length === 0 ? undefined : given.map(({ path }) => path).join("\n");
 }
 

@@ -14,7 +14,7 @@ import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts
 import { expandActions, mustRecover } from "./csi-steps.ts";
 import { republishSteps } from "./driver-republish-steps.ts";
 import { isSameForDriver, mustReplaceForOptions, optionsDiffer } from "./option-steps.ts";
-import { consumerStillRunning, credentialsWait, isHeldByPod, isUnpublished, optionsWait } from "./pod-steps.ts";
+import { consumerStillRunning, credentialsWait, isHeldByPod, isUnpublishRequested, optionsWait } from "./pod-steps.ts";
 import type { FoundProblems, StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
 
@@ -78,11 +78,15 @@ export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Ste
 }
 
 /**
- * PURE. Steps for targets that kubelet has unpublished: they are unmounted whatever else is known of the volume (safety
+ * PURE. Steps for targets of kubelet's NodeUnpublishVolume: they are unmounted whatever else is known of the volume (safety
  * rule 19).
  */
-export function unpublishSteps(context: StepContext, policy: TearDownPolicy, problems: FoundProblems): Action[] {
-  const given = context.actualState.targets.filter((target) => isUnpublished(target.record, context.input));
+export function requestedUnpublishSteps(
+  context: StepContext,
+  policy: TearDownPolicy,
+  problems: FoundProblems,
+): Action[] {
+  const given = context.actualState.targets.filter((target) => isUnpublishRequested(target.record, context.input));
   return unpublishAll(given, context, policy, problems);
 }
 
@@ -208,7 +212,7 @@ function sourceProblem(desired: DesiredVolume, settings: PlanSettings): Problem 
 /** Whether a target stays although no intent asks for it any more; the reason goes to `problems`. */
 function isKept(target: ActualTarget, uid: IntentUID, { input }: StepContext, problems: FoundProblems): boolean {
   const { record, path } = target;
-  if (record === undefined || isUnpublished(record, input)) return false;
+  if (record === undefined || isUnpublishRequested(record, input)) return false;
   const held = isHeldByPod(record, input);
   if (!held && !isUnexplained(target, uid)) return false;
   problems.targets.set(path, held ? consumerStillRunning(record) : unexplained(path));

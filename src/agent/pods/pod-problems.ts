@@ -19,7 +19,7 @@ export function unmounting(path: string): Problem {
 }
 
 /** PURE. The problem of a publish that kubelet has meanwhile undone by NodeUnpublishVolume, or whose pod has ended. */
-export function alreadyUnpublished(path: string): Problem {
+export function unpublishRequested(path: string): Problem {
   return { reason: "Unmounting", message: `kubelet has given ${path} back, or the pod has ended` };
 }
 

@@ -13,7 +13,7 @@ import type { Plan } from "../model/volume-plan.ts";
 import { begun, notListed, progressOf } from "../status/publish-progress.ts";
 import type { KeptTokens } from "./kept-tokens.ts";
 import type { OpenPods } from "./open-pods.ts";
-import { alreadyUnpublished, foreign, hasLeft, notTornDown, problemOf, unmounting, waiting } from "./pod-problems.ts";
+import { foreign, hasLeft, notTornDown, problemOf, unmounting, unpublishRequested, waiting } from "./pod-problems.ts";
 
 /** Dependencies of answering kubelet's NodePublishVolume and NodeUnpublishVolume. */
 export interface PodVolumesDeps {
@@ -122,7 +122,7 @@ export class AgentPodVolumes implements PodVolumes {
     let opened = open.isOpen(path);
     let named: VolumeName | undefined;
     return () => {
-      if (opened ? !open.isOpen(path) : this.#unpublishing.has(path)) throw waiting(alreadyUnpublished(path));
+      if (opened ? !open.isOpen(path) : this.#unpublishing.has(path)) throw waiting(unpublishRequested(path));
       const names = [...world.ofPod(path)].filter((name) => intent(name)?.metadata.deletionTimestamp === undefined);
       const name = named !== undefined && names.includes(named) ? named : names.sort()[0];
       const entry = name === undefined ? undefined : intent(name);

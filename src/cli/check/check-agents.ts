@@ -35,7 +35,7 @@ export function checkAgents({
   const running = new Set(agents.flatMap(({ ready, node }) => (ready ? (node ?? []) : [])));
   if (nodes.denied !== undefined) return { results: [unknown(nodes.denied)], running };
   if (daemonSet.denied === undefined && daemonSet.items.length === 0 && agents.length === 0) {
-    const remedy = "kubectl apply --server-side -k config/default";
+    const remedy = "kubectl apply --server-side -k ./config/my-cluster";
     return { results: [failed("there is no DaemonSet nodevolume-agent", remedy)], running };
   }
   const byNode = new Map<string | undefined, PodFacts>();

@@ -67,7 +67,7 @@ export function checkNamespace({ namespace }: Pick<CommonFacts, "namespace">, is
   const [found] = namespace.items;
   if (found === undefined) {
     if (!isInstalled) return ok(`${systemNamespace} is not there yet: the installation creates it`);
-    return failed(`there is no ${systemNamespace}`, "kubectl apply --server-side -k config/default");
+    return failed(`there is no ${systemNamespace}`, "kubectl apply --server-side -k ./config/my-cluster");
   }
   if (found.deleting) {
     const remedy = `Wait until it is gone. See what holds it: kubectl get namespace ${systemNamespace} -o yaml`;
@@ -110,7 +110,7 @@ export function checkPodDriver(
   if (object === undefined)
     return limited(
       `there is no CSIDriver ${podDriver}: pods get no volumes (as with observe-only)`,
-      "To serve pods: kubectl apply --server-side -k config/default",
+      "To serve pods: kubectl apply --server-side -k ./config/my-cluster",
     );
   const wrong = wrongFields({ spec: recordIn(object, "spec") });
   if (wrong.length > 0) return failed(`${podDriver} is changed: ${wrong.join(", ")}`, nextStep("CSIDriverWrong") ?? "");

@@ -12,7 +12,7 @@ export function checkPrefixes({ daemonSet, prefixes }: Pick<InstalledFacts, "dae
   const [agent] = daemonSet.items;
   if (agent === undefined) return []; // checkAgents reports that
   if (agent.shared.length === 0) {
-    const remedy = "To mount volumes: kubectl apply --server-side -k config/default";
+    const remedy = "To mount volumes: kubectl apply --server-side -k ./config/my-cluster";
     return [limited("no mount of the agents reaches a node (as with observe-only)", remedy)];
   }
   // The last ConfigMap that has a variable counts, and the container's own before it.

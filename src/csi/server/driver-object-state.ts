@@ -7,7 +7,7 @@ import { RefusedCall } from "./refused-call.ts";
 /** Milliseconds between reads of the object; half as many again at most. */
 const rereadMs = 5 * 60_000;
 
-const remedy = "apply config/default again; fields that cannot be changed need the object deleted before";
+const remedy = "apply your kustomization again; fields that cannot be changed need the object deleted before";
 
 /** Dependencies of checking the CSIDriver object of csi.nodevolume.dev. */
 export interface DriverObjectStateDeps {

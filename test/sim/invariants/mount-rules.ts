@@ -111,7 +111,7 @@ export class MountRules {
     const target = record.targets.find((t) => t.path === path);
     const uid = target?.uid ?? "";
     const isOfPod = path.startsWith(`${layout.podsDir}/`);
-    if (machine.isUnpublished(path)) return;
+    if (machine.isNotPublished(path)) return;
     const wanted = isOfPod || !intents.gaveUp(record.name, uid, path, this.#since(machine, uid));
     if (!wanted || intents.changedOptions(record.name, uid)) return;
     if (intents.changedFlags(record.name, uid, path) || this.#isOutdated(machine, record, mount)) return;

@@ -7,7 +7,7 @@ import type { Begun } from "../../model/operation.ts";
 import type { ContentState, PlanInput } from "../../model/plan-input.ts";
 import type { SwapState } from "../../model/swap-states.ts";
 import type { VolumePlan } from "../../model/volume-plan.ts";
-import { unpublishedTargets } from "../pod-steps.ts";
+import { unpublishRequests } from "../pod-steps.ts";
 
 /**
  * Inputs that a volume's plan was made from, except the mount tables. A plan is reused only if each of them is the same
@@ -26,7 +26,7 @@ export interface PlannedFrom {
   readonly swap: SwapState | undefined;
   /** Whether the driver is registered of a volume that kubelet manages. */
   readonly registered: boolean | undefined;
-  /** Targets of pods that kubelet has unpublished. */
+  /** Targets of pods for which kubelet has called NodeUnpublishVolume. */
   readonly unpublished: string | undefined;
   /** Tokens of pods that there are for its targets. */
   readonly tokens: string | undefined;
@@ -51,7 +51,7 @@ export function plannedFrom(name: VolumeName, input: PlanInput): PlannedFrom | u
     ended: input.ended?.get(name),
     swap: input.swaps?.get(name),
     registered: driver === undefined ? undefined : input.registered?.(driver),
-    unpublished: unpublishedTargets(record, input),
+    unpublished: unpublishRequests(record, input),
     tokens: tokensOf(understood, input),
   };
 }

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { BlockProbe, DeviceUsers } from "../child/child-protocol.ts";
 import { deviceNumberOf, forgetCached } from "../syscall/block-device.ts";
 import { errnoOf } from "../syscall/errno.ts";
-import type { DeviceToProbe } from "./device-users.ts";
+import type { DeviceInQuestion } from "./device-users.ts";
 import { headBytes, isJournalElsewhere, needsJournalRecovery } from "./journal-recovery.ts";
 import { type Region, sampledRegions } from "./sampled-regions.ts";
 import { swapBytes } from "./swap-commands.ts";
@@ -14,7 +14,7 @@ import { swapBytes } from "./swap-commands.ts";
  */
 export function probeBlockDevice(
   path: string,
-  usersOf: (device: DeviceToProbe) => DeviceUsers | undefined,
+  usersOf: (device: DeviceInQuestion) => DeviceUsers | undefined,
 ): BlockProbe {
   const claimed = isClaimed(path); // for an instant: whoever is about to mount it is not refused while it is read
   const fd = openSync(path, constants.O_RDONLY);

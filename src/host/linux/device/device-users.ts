@@ -23,7 +23,7 @@ import { aliasedBy, deviceBeneath, loopsOn } from "./loop-backing.ts";
 import { type Node as DeviceNode, publishedNode } from "./published-nodes.ts";
 
 /** A block device whose users are looked for. */
-export interface DeviceToProbe {
+export interface DeviceInQuestion {
   /** Its node. */
   readonly path: string;
   /** `major:minor` */
@@ -41,7 +41,7 @@ export interface DeviceToProbe {
  */
 export function usersOf(
   libc: Libc,
-  { path, deviceNumber, claimed }: DeviceToProbe,
+  { path, deviceNumber, claimed }: DeviceInQuestion,
   remote: RemoteMounts,
 ): DeviceUsers | undefined {
   const aliased = aliasedBy(deviceNumber, path);
@@ -176,7 +176,7 @@ function opened(path: string, openers: readonly Holder[]): DeviceUsers {
  * @param keeps whether what is on it stays as it is: then who only reads it may go on
  * @throws VolumeError DeviceBusy, which names who has it
  */
-export function refuseUsed(libc: Libc, device: DeviceToProbe, remote: RemoteMounts, keeps = false): void {
+export function refuseUsed(libc: Libc, device: DeviceInQuestion, remote: RemoteMounts, keeps = false): void {
   const users = usersOf(libc, device, remote);
   if (users === undefined || (keeps && users.allowsMount === true)) return;
   const { text, heldBy } = users;

@@ -5,11 +5,11 @@ import { deviceIdentity, deviceNumberOf, forgetCached } from "../syscall/block-d
 import { errnoOf } from "../syscall/errno.ts";
 import { bootID } from "../syscall/proc.ts";
 import { readContents, sizeOf } from "./block-probe.ts";
-import type { DeviceToProbe } from "./device-users.ts";
+import type { DeviceInQuestion } from "./device-users.ts";
 import { type Region, sampledRegions } from "./sampled-regions.ts";
 
 /** Fails with DeviceBusy if anybody has the device. */
-export type RefuseUsed = (device: DeviceToProbe) => void;
+export type RefuseUsed = (device: DeviceInQuestion) => void;
 
 /**
  * Opens a device that nobody has, and proves that it is the one that was looked at. While the descriptor is held no

@@ -13,10 +13,10 @@ export interface GitFailure {
   readonly text: string;
 }
 
-type Cause = (request: CheckOutRequest, said: string) => VolumeError;
+type ErrorOf = (request: CheckOutRequest, said: string) => VolumeError;
 
 /** What git says when, first come first served. Its texts are those of LC_ALL=C, and the server may add to them. */
-const causes: readonly (readonly [RegExp, Cause])[] = [
+const causes: readonly (readonly [RegExp, ErrorOf])[] = [
   [
     /died of signal 25|File too large|SIGXFSZ/,
     ({ sizeLimit }) => tooLarge(`takes more than ${sizeLimit} bytes to fetch`),

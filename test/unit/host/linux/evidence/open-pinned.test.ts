@@ -30,7 +30,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
   let root: string;
 
   beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), "open-kept-"));
+    root = mkdtempSync(join(tmpdir(), "open-pinned-"));
     mkdirSync(`${root}/a`);
     writeFileSync(`${root}/a/kept`, "");
   });
