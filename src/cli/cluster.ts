@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/meta.ts";
 import { type Resource, resource } from "../api/names.ts";
-import { ApiError, apiErrorOf } from "../kube/client/api-error.ts";
+import { ApiError, bodyOf } from "../kube/client/api-error.ts";
 import type { KubeClient, ListOptions } from "../kube/client/client.ts";
 import type { Transport } from "../kube/client/transport.ts";
 import { recordIn, stringIn } from "../kube/json.ts";
@@ -84,10 +84,8 @@ export async function whoAmI(cluster: Cluster): Promise<string> {
 }
 
 /** The answer to a question that is asked by creating an object that is not stored. @throws ApiError, TransportError */
-export async function review({ transport }: Cluster, path: string, body: object): Promise<unknown> {
-  const response = await transport.request({ method: "POST", path, body });
-  if (response.status === 200 || response.status === 201) return response.body;
-  throw apiErrorOf(response, `POST ${path}`);
+export function review({ transport }: Cluster, path: string, body: object): Promise<unknown> {
+  return bodyOf(transport, { method: "POST", path, body });
 }
 
 /** Which objects of a collection are read. */

@@ -4,7 +4,7 @@ export interface Rate {
   readonly refillMs: number;
 }
 
-/** How many were left, and when. */
+/** How many were left, and when. Less than none where it is only known afterwards how many were taken. */
 export interface Left {
   readonly left: number;
   /** Milliseconds of the monotonic clock. */

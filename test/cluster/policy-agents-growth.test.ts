@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import { type TestCluster, testCluster } from "../lib/cluster/cluster.ts";
 import {
   expectRefused,
@@ -8,6 +9,12 @@ import {
   paths,
   policyWorld,
 } from "../lib/cluster/policy-world.ts";
+
+/** An entry of managedFields that has labels. */
+interface Managed {
+  readonly manager: string;
+  readonly fieldsV1: { readonly "f:metadata": { readonly "f:labels": object } };
+}
 
 describe("policy of an agent: what it may grow", () => {
   let cluster: TestCluster;
@@ -73,9 +80,43 @@ describe("policy of an agent: what it may grow", () => {
     await cluster.admin.call("POST", paths.leases, { body: leaseOf(world.own.name) }); // unless it is there
     const now = (await cluster.admin.call("GET", lease)).body;
     const apiVersion = "coordination.k8s.io/v1";
-    const managedFields = [{ ...invented({ "f:spec": many }), apiVersion }];
-    const metadata = { ...(now["metadata"] as object), managedFields };
-    expectRefused(await world.agent.call("PUT", lease, { body: { ...now, metadata } }), "no managedFields");
+    const ancient = { ...invented({ "f:metadata": { "f:labels": many } }), manager: "ancient-changes" };
+    for (const entry of [invented({ "f:spec": many }), ancient]) {
+      const metadata = { ...(now["metadata"] as object), managedFields: [{ ...entry, apiVersion }] };
+      expectRefused(await world.agent.call("PUT", lease, { body: { ...now, metadata } }), "no managedFields");
+    }
+  });
+
+  it("renews a Lease with a label of each of more managers than the API server keeps: it merges the oldest", async () => {
+    const lease = `${paths.leases}/${world.own.name}`;
+    await cluster.admin.call("DELETE", lease);
+    const by = (manager: string) => `?fieldManager=${manager}`;
+    const body = leaseOf(world.own.name);
+    expectStatus(201, await cluster.admin.call("POST", `${paths.leases}${by("maker")}`, { body }));
+    for (let n = 0; n < 12; n += 1) {
+      const labels = { metadata: { labels: { [`label-${n}`]: "" } } };
+      expectStatus(200, await patch(cluster.admin, `${lease}${by(`labeller-${n}`)}`, labels));
+    }
+    /** What the merged entry has, of so many entries in all. */
+    const merged = async () => {
+      const { metadata } = (await cluster.admin.call("GET", lease)).body as { metadata: { managedFields: Managed[] } };
+      const ancient = metadata.managedFields.find(({ manager }) => manager === "ancient-changes");
+      return { entries: metadata.managedFields.length, labels: ancient?.fieldsV1["f:metadata"]["f:labels"] ?? {} };
+    };
+    const before = await merged();
+    expect(before.entries).to.equal(10);
+    for (const minute of ["00", "01"]) {
+      const now = (await cluster.admin.call("GET", lease)).body;
+      const spec = { ...(now["spec"] as object), renewTime: `2026-01-01T00:${minute}:00.000000Z` };
+      const put = { body: { ...now, spec } };
+      expectStatus(200, await world.agent.call("PUT", `${lease}${by("nodevolume-agent")}`, put));
+    }
+    const after = await merged();
+    expect(after.entries).to.equal(10);
+    expect(Object.keys(after.labels), "merged by the agent's write").to.have.length.above(
+      Object.keys(before.labels).length,
+    );
+    await cluster.admin.call("DELETE", lease);
   });
 
   it("renews a Lease that somebody has made and labelled, and whose fields of it become the agent's", async () => {

@@ -1,9 +1,10 @@
+import { parsePath } from "../../hack/lib/api-path.ts";
+import { fakeAnswer } from "../../hack/lib/fake-answer.ts";
 import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../src/kube/client/transport.ts";
 import { TransportError } from "../../src/kube/client/transport.ts";
 import type { Cancel, Timers } from "../../src/ports.ts";
 import type { FakeObject } from "./fake-api-objects.ts";
 import { copy, createFakeObjects, hasLabel, keyOf, refusal } from "./fake-api-objects.ts";
-import { parsePath } from "./fake-api-path.ts";
 
 /** One write as it arrived, in order. */
 interface FakeWrite {
@@ -23,7 +24,7 @@ interface FakeWrite {
 export interface FakeApiServer extends Transport {
   readonly writes: FakeWrite[];
   /** Returns an error to fail the request with: before it is applied, or after (the answer is lost). */
-  fault: (request: ApiRequest) => { when: "before" | "after" } | { status: number; message?: string } | undefined;
+  fault: (request: ApiRequest) => { when: "before" | "after" } | FakeAnswer | undefined;
   /** Refuses sendInitialEvents, as servers before 1.32 do. */
   refuseWatchList: boolean;
   objects(plural: string): FakeObject[];
@@ -39,6 +40,13 @@ export interface FakeApiServer extends Transport {
   /** Takes a backup of etcd; the result restores it, and the versions begin again where they were. */
   backup(): () => void;
   readonly openWatches: number;
+}
+
+/** An answer that is not the one asked for: a refusal of the server, or whatever body something between gives. */
+interface FakeAnswer {
+  readonly status: number;
+  readonly message?: string;
+  readonly body?: unknown;
 }
 
 interface Watcher {
@@ -78,7 +86,7 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
   }
 
   function handle(request: ApiRequest): ApiResponse {
-    const at = parsePath(request.path);
+    const at = locate(request.path);
     const { plural, namespace, name, subresource } = at;
     if (request.method === "GET" && name === undefined) return listPage(plural, namespace, request.query ?? {});
     const key = name === undefined ? "" : keyOf(name, namespace);
@@ -117,7 +125,7 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
     const items = all.slice(Number(from), Number(from) + limit);
     const next = Number(from) + limit;
     const metadata = { resourceVersion: at, ...(next < all.length && { continue: `${next}@${at}` }) };
-    return { status: 200, body: copy({ kind: "List", metadata, items }) };
+    return { status: 200, body: copy({ metadata, items }) };
   }
 
   function openWatch(request: ApiRequest, watcher: Watcher): void {
@@ -171,10 +179,10 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
         timers.after(1, () => {
           const fault = server.fault(request);
           const lost = new TransportError(`${request.method} ${request.path}: planned fault`);
-          if (fault && "status" in fault) resolve(refusal(fault.status, "Planned", fault.message ?? "planned fault"));
+          if (fault && "status" in fault) resolve(planned(fault));
           else if (fault?.when === "before") reject(lost);
           else {
-            const response = handle(copy(request));
+            const response = fakeAnswer(request.path, handle(copy(request)));
             if (fault?.when === "after") reject(lost);
             else resolve(response);
           }
@@ -182,12 +190,12 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
       });
     },
     stream(request, handlers) {
-      const { plural, namespace } = parsePath(request.path);
+      const { plural, namespace } = locate(request.path);
       const watcher: Watcher = { plural, namespace, from: 0, handlers, cancel: () => {}, ended: false };
       watcher.cancel = timers.after(1, () => {
         const fault = server.fault(request);
         if (fault !== undefined && "status" in fault) {
-          end(watcher, { response: refusal(fault.status, "Planned", "planned fault") });
+          end(watcher, { response: planned(fault) });
         } else if (fault !== undefined) end(watcher, { error: new TransportError("planned fault") });
         else openWatch(copy(request), watcher);
       });
@@ -247,4 +255,14 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
     },
   };
   return server;
+}
+
+function planned({ status, message = "planned fault", body }: FakeAnswer): ApiResponse {
+  return body === undefined ? refusal(status, "Planned", message) : { status, body };
+}
+
+function locate(path: string) {
+  const at = parsePath(path);
+  if (at === undefined) throw new Error(`FakeApiServer does not know ${path}`);
+  return at;
 }

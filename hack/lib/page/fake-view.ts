@@ -11,6 +11,7 @@ import { projectLease } from "../../../src/kube/leases/lease.ts";
 import { createObjectStore, type MutableStore } from "../../../src/kube/watch/object-store.ts";
 import type { Reflector } from "../../../src/kube/watch/reflector.ts";
 import type { System } from "../../../src/ports.ts";
+import { fakeAnswer } from "../fake-answer.ts";
 
 /** An object as the API server has it. */
 export type Raw = KubeObject & { readonly [key: string]: unknown };
@@ -79,7 +80,7 @@ export function createFakeView(system: System): FakeView {
     if (away) await new Promise<void>((resolve) => release.push(resolve));
     const [plural = "", name = ""] = path.split("/").slice(-2);
     const body = raws.get(`${plural}/${name}`);
-    return body === undefined ? { status: 404, body: { kind: "Status", reason: "NotFound" } } : { status: 200, body };
+    return fakeAnswer(path, body === undefined ? { status: 404, body: { reason: "NotFound" } } : { status: 200, body });
   }
 
   const client = createKubeClient({ transport: { request, stream: () => () => undefined }, fieldManager: "" });

@@ -1,6 +1,6 @@
 import { resource } from "../../api/names.ts";
 import { equalJitter } from "../../kube/backoff.ts";
-import { apiErrorOf } from "../../kube/client/api-error.ts";
+import { bodyOf } from "../../kube/client/api-error.ts";
 import { resourcePath } from "../../kube/client/resource-path.ts";
 import { numberIn, stringIn } from "../../kube/json.ts";
 import type { ObjectContent, TokenRef } from "../../plugins/api/content.ts";
@@ -77,9 +77,8 @@ export class TokenContent implements FollowedContent {
     const boundObjectRef = { apiVersion: "v1", kind: "Node", name: nodeName };
     const spec = { audiences: audience === undefined ? [] : [audience], expirationSeconds, boundObjectRef };
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
-    const answer = await this.#deps.transport.request({ method: "POST", path, body });
-    if (answer.status < 200 || answer.status > 299) throw apiErrorOf(answer, `token of ${namespace}/${name}`);
-    const { spec: given, status } = answer.body as { spec?: unknown; status?: unknown };
+    const answer = await bodyOf(this.#deps.transport, { method: "POST", path, body });
+    const { spec: given, status } = answer as { spec?: unknown; status?: unknown };
     const token = stringIn(status, "token");
     if (token === undefined) throw new Error("the API server has answered without a token");
     const lifeMs = (numberIn(given, "expirationSeconds") ?? expirationSeconds) * 1000;

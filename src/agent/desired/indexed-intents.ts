@@ -35,7 +35,7 @@ const relistMs = 120_000;
  *
  * ```
  *  the state's watch ──► index ──► indexReads (pure) ──► IntentReads: GET ──► store
- *  the journal's names ───────────────┘                              └ 404: gone
+ *  the journal's names ───────────────┘                              └ NotFound: gone
  * ```
  * Without an index, known intents are kept and no changes are received: problem() reports it.
  */

@@ -116,8 +116,7 @@ export class IntentReads {
       this.#queue.add(name);
       return;
     } else store.upsertIfNewer(entry);
-    // One that the index names and that is not there is asked for again with the next look: a proxy's 404 is no proof
-    // for good.
+    // One that the index names and that is not there is asked for again with the next look.
     if (entry !== undefined || !this.#index.has(name)) this.#answered.set(name, asked.mark);
     if (this.#pending.get(name) === asked) this.#pending.delete(name);
     onRead();

@@ -1,6 +1,6 @@
 import { resource } from "../../api/names.ts";
 import type { MountStatus, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
-import { ApiError } from "../../kube/client/api-error.ts";
+import { ApiError, isNotFound } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import { createKeyedQueue, type KeyedQueue } from "../../kube/keyed-queue.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
@@ -172,7 +172,7 @@ export class Reporter implements PlanListener {
       if (!isRefusal(error)) intents.doubt(name);
       // The object is another by now, or the answer was lost: read before it is written again.
       if (!(error instanceof ApiError) || error.status === 409 || error.status === 422) await this.#readAgain(name);
-      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 

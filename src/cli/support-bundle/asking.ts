@@ -1,6 +1,6 @@
 import type { Resource } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
-import { ApiError, apiErrorOf } from "../../kube/client/api-error.ts";
+import { ApiError, bodyOf } from "../../kube/client/api-error.ts";
 import { resourcePath } from "../../kube/client/resource-path.ts";
 import type { Transport } from "../../kube/client/transport.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
@@ -48,15 +48,13 @@ export async function findAll(
 }
 
 /** The body of the answer. @throws ApiError, TransportError */
-export async function ask(
+export function ask(
   transport: Transport,
   path: string,
   query: { readonly [name: string]: string } = {},
   timeoutMs = 30_000,
 ): Promise<unknown> {
-  const response = await transport.request({ method: "GET", path, query, timeoutMs });
-  if (response.status === 200) return response.body;
-  throw apiErrorOf(response, `GET ${path}`);
+  return bodyOf(transport, { method: "GET", path, query, timeoutMs });
 }
 
 /** The same as text: a log of one line is JSON, too. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { label, resource } from "../../api/names.ts";
 import { messageOf } from "../../errors.ts";
-import { ApiError, isUnavailable } from "../../kube/client/api-error.ts";
+import { ApiError, isUnavailable, noneIfNotServed } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { Random } from "../../ports.ts";
 import type { Claim } from "../model/storage-objects.ts";
@@ -40,7 +40,7 @@ export async function probePolicy(
   ];
   const [refusal, ...found] = await Promise.all([
     whyNotRefused(client, probe(metadata, random.uuid()), label[by]),
-    ...wanted.map(({ kind, name }) => client.get(kind, { name })),
+    ...wanted.map(({ kind, name }) => client.get(kind, { name }).catch(noneIfNotServed)),
   ]);
   const missing = wanted.find((_, index) => found[index] === undefined);
   const policies = found.map((one) => `${one?.metadata.uid} ${one?.metadata.generation}`).join();

@@ -54,10 +54,11 @@ interface Answered {
  */
 export function createAttachmentAnswers(deps: AttachmentAnswersDeps): AttachmentAnswers {
   const { client, clock, intents } = deps;
-  /** By name of the intent: what is asked and not answered yet, and since when, in monotonic milliseconds. */
-  const asked = new Map<string, { readonly request: string; readonly at: number }>();
-  /** Names of those that wait for the end of a list that had begun when they asked. */
-  const waiting = new Set<string>();
+  /**
+   * By name of the intent: what is asked and not answered yet, since when, in monotonic milliseconds, and whether it
+   * waits for the end of a list that had begun before.
+   */
+  const asked = new Map<string, { readonly request: string; readonly at: number; waits: boolean }>();
   const lists = new AttachmentLists({ client, clock, onEnd: wake });
   /** By name of the intent; only of those that are due again. */
   const answered = new Map<string, Answered>();
@@ -76,18 +77,18 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
   }
 
   function wake(): void {
-    const names = [...waiting];
-    waiting.clear();
-    for (const name of names) due(name);
+    for (const [name, one] of asked) {
+      if (one.waits) due(name);
+      one.waits = false;
+    }
   }
 
-  /** Since when an intent asks what it asks now. */
-  function askedAt(name: string, request: string): number {
+  function askedBefore(name: string, request: string) {
     const before = asked.get(name);
-    if (before?.request === request) return before.at;
-    const at = clock.monotonic();
-    asked.set(name, { request, at });
-    return at;
+    if (before?.request === request) return before;
+    const now = { request, at: clock.monotonic(), waits: false };
+    asked.set(name, now);
+    return now;
   }
 
   function settle(name: string): void {
@@ -101,11 +102,11 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     const { nodeName } = intent.spec;
     const before = answered.get(name);
     const later = before === undefined ? againMs.first : Math.min(before.againMs * 2, againMs.most);
-    const listed = await lists.since(askedAt(name, request));
-    if (listed === "underWay") {
-      waiting.add(name);
-      return undefined;
-    }
+    const one = askedBefore(name, request);
+    const list = lists.since(one.at);
+    one.waits = list === "underWay";
+    if (list === "underWay") return undefined;
+    const listed = await list;
     if ("tooEarlyMs" in listed) return listed.tooEarlyMs;
     const found = listed.byNode.get(nodeName) ?? [];
     if (found.length > mostVolumes) {
@@ -147,7 +148,6 @@ export function createAttachmentAnswers(deps: AttachmentAnswersDeps): Attachment
     forget() {
       answered.clear();
       asked.clear();
-      waiting.clear();
       lists.forget();
     },
     stop: cancel,

@@ -1,22 +1,24 @@
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
+import { type Left, leftOf, type Rate } from "../../kube/rate.ts";
 import type { Clock } from "../../ports.ts";
 import type { Attachment } from "../model/storage-objects.ts";
 import { attachmentsByNode } from "./attachments-of-node.ts";
 
 /**
- * Lists take so many parts of the time at most, one of ten: an agent, or whoever has its token, may ask as often as it
- * likes, and the list is of all VolumeAttachments of the cluster.
+ * Milliseconds that lists take, of ten of the clock's: an agent, or whoever has its token, may ask as often as it
+ * likes, and the list is of all VolumeAttachments of the cluster. Reads of PersistentVolumes are not in it: an answer
+ * reads those of one node alone, after a list, and each once.
  */
-const parts = 10;
-/** Milliseconds until the next list after one that failed. */
-const afterFailureMs = 1_000;
+const share: Rate = { most: 0, refillMs: 10 };
+/** What a list that failed counts for at least: the next one comes after a second. */
+const leastOfFailureMs = 100;
 
-/** What a list says, or why there is none yet: milliseconds until one may begin, or one that is under way. */
-export type ListedSince =
-  | { readonly byNode: ReadonlyMap<string, readonly Attachment[]> }
-  | { readonly tooEarlyMs: RequeueAfter }
-  | "underWay";
+/** What a list says. */
+interface Listed {
+  readonly begunAt: number;
+  readonly byNode: ReadonlyMap<string, readonly Attachment[]>;
+}
 
 /** Dependencies of listing all VolumeAttachments. */
 export interface AttachmentListsDeps {
@@ -29,34 +31,38 @@ export interface AttachmentListsDeps {
 /** Lists of all VolumeAttachments. One answers everybody who asked before it began. */
 export class AttachmentLists {
   readonly #deps: AttachmentListsDeps;
-  /** Monotonic milliseconds before which no list begins. */
-  #notBefore = Number.NEGATIVE_INFINITY;
+  /** Less than none until the share is kept again. */
+  #left: Left | undefined;
   #isUnderWay = false;
-  #last: { readonly begunAt: number; readonly byNode: ReadonlyMap<string, readonly Attachment[]> } | undefined;
+  #last: Listed | undefined;
 
   constructor(deps: AttachmentListsDeps) {
     this.#deps = deps;
   }
 
   /**
+   * What a list says, or why there is none yet: milliseconds until one may begin, or one that is under way, which is
+   * said at once: its end may be told of in the next turn.
    * @param askedAt monotonic milliseconds: a list that began earlier may lack what is attached now
-   * @throws what the list throws
    */
-  async since(askedAt: number): Promise<ListedSince> {
+  since(askedAt: number): Promise<Listed> | Listed | { readonly tooEarlyMs: RequeueAfter } | "underWay" {
     if (this.#last !== undefined && this.#last.begunAt >= askedAt) return this.#last;
     if (this.#isUnderWay) return "underWay";
+    const begunAt = this.#deps.clock.monotonic();
+    const left = leftOf(this.#left, share, begunAt);
+    return left < 0 ? { tooEarlyMs: Math.ceil(-left * share.refillMs) } : this.#list(begunAt);
+  }
+
+  async #list(begunAt: number): Promise<Listed> {
     const { client, clock, onEnd } = this.#deps;
-    const begunAt = clock.monotonic();
-    if (begunAt < this.#notBefore) return { tooEarlyMs: this.#notBefore - begunAt };
     this.#isUnderWay = true;
-    let restMs = afterFailureMs;
+    let leastMs = leastOfFailureMs;
     try {
       this.#last = { begunAt, byNode: await attachmentsByNode(client) };
-      restMs = 0;
+      leastMs = 0;
       return this.#last;
     } finally {
-      const now = clock.monotonic();
-      this.#notBefore = now + Math.max(restMs, (now - begunAt) * (parts - 1));
+      this.#left = { left: -Math.max(leastMs, clock.monotonic() - begunAt), at: begunAt };
       this.#isUnderWay = false;
       onEnd();
     }

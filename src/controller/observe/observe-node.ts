@@ -1,5 +1,5 @@
 import { resource } from "../../api/names.ts";
-import { ApiError, classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
+import { classifyWriteError, isConflict } from "../../kube/client/api-error.ts";
 import type { KubeClient } from "../../kube/client/client.ts";
 import type { RequeueAfter } from "../../kube/keyed-queue.ts";
 import { mergeDiff } from "../../kube/merge-diff.ts";
@@ -105,11 +105,7 @@ async function update(deps: ObserveNodeDeps, { spec, labels }: ObservedIntent, f
 }
 
 async function remove(deps: ObserveNodeDeps, intent: Intent): Promise<undefined> {
-  try {
-    await deps.client.delete(resource.intents, refOf(intent));
-    deps.log.info("intent written", { intent: intent.metadata.name, verb: "delete" });
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) throw error;
-  }
+  await deps.client.delete(resource.intents, refOf(intent));
+  deps.log.info("intent written", { intent: intent.metadata.name, verb: "delete" });
   deps.forget(intent);
 }

@@ -1,7 +1,6 @@
 import type { ErrorClass } from "../../errors.ts";
-import { isRecord, numberIn, stringIn } from "../json.ts";
-import type { ApiResponse } from "./transport.ts";
-import { TransportError } from "./transport.ts";
+import { numberIn, recordIn, stringIn } from "../json.ts";
+import { type ApiRequest, type ApiResponse, type Transport, TransportError } from "./transport.ts";
 
 /** The API server answered, and refused. `reason` is that of metav1.Status, such as Conflict or NotFound. */
 export class ApiError extends Error {
@@ -25,19 +24,39 @@ export class ApiError extends Error {
  */
 const longestRetryAfter = 60;
 
-/** The answer as an ApiError; `what` names the request that was refused. */
-export function apiErrorOf(response: ApiResponse, what: string): ApiError {
+/**
+ * The answer as an error; `what` names the request that was refused. An API server refuses with a Status, but for paths
+ * that it does not serve, and where it has no time; and others may check credentials for it (401). Of any other answer
+ * nobody knows who gave it: a load balancer's page says nothing of an object.
+ */
+export function errorOf(response: ApiResponse, what: string): ApiError | TransportError {
   const { status, body } = response;
   const reason = stringIn(body, "reason") ?? `HTTP ${status}`;
-  const text = stringIn(body, "message") ?? (typeof body === "string" ? body.slice(0, 256) : "no message");
-  const details = isRecord(body) ? body["details"] : undefined;
-  const seconds = numberIn(details, "retryAfterSeconds") ?? response.retryAfterSeconds;
+  const page = typeof body === "string" ? body.slice(0, 256).trim() : undefined;
+  const text = page ?? stringIn(body, "message") ?? "no message";
+  const mayHaveNone = page === "404 page not found" || status === 401 || status === 429 || status >= 500;
+  if (stringIn(body, "kind") !== "Status" && !mayHaveNone)
+    return foreignAnswer(`${what}: ${status}`, "Status", `: ${text}`);
+  const seconds = numberIn(recordIn(body, "details"), "retryAfterSeconds") ?? response.retryAfterSeconds;
   return new ApiError(
     status,
     reason,
     `${what}: ${status} ${reason}: ${text}`,
     seconds && Math.min(seconds, longestRetryAfter) * 1000,
   );
+}
+
+/** An answer that no API server gives. Of a write nobody knows whether it was applied. */
+export function foreignAnswer(what: string, wanted: string, text = ""): TransportError {
+  const why = `the API server's answer is no ${wanted}: something between may have answered${text}`;
+  return new TransportError(`${what}: ${why}`);
+}
+
+/** The body of the answer. @throws ApiError, TransportError */
+export async function bodyOf(transport: Transport, request: ApiRequest): Promise<unknown> {
+  const answer = await transport.request(request);
+  if (answer.status >= 200 && answer.status <= 299) return answer.body;
+  throw errorOf(answer, `${request.method} ${request.path}`);
 }
 
 /** What a failed write says of the object that it was for. Anything but an answer of the server leaves it open. */
@@ -59,9 +78,19 @@ export function classifyWriteError(thrown: unknown): ErrorClass {
   }
 }
 
-/** PURE. Whether the API server answered 404: the object or the resource is not there. */
+/** PURE. Whether the API server says that there is no such object; not so if it does not serve the path. */
 export function isNotFound(thrown: unknown): boolean {
-  return thrown instanceof ApiError && thrown.status === 404;
+  return thrown instanceof ApiError && thrown.status === 404 && thrown.reason === "NotFound";
+}
+
+/** PURE. No object, if the API server says that there is none. @throws anything else */
+export function noneIfNotFound(thrown: unknown): undefined {
+  if (!isNotFound(thrown)) throw thrown;
+}
+
+/** PURE. No object, also if the API server does not serve its kind. @throws anything else */
+export function noneIfNotServed(thrown: unknown): undefined {
+  if (!(thrown instanceof ApiError && thrown.status === 404)) throw thrown;
 }
 
 /** Somebody else wrote first, or the object exists already, or the UID is another's. */
@@ -69,13 +98,7 @@ export function isConflict(thrown: unknown): boolean {
   return thrown instanceof ApiError && thrown.status === 409;
 }
 
-/** The resourceVersion or the continue token is older than what the server still knows. */
-export function isExpired(thrown: unknown): boolean {
-  return thrown instanceof ApiError && thrown.status === 410;
-}
-
 /** The API server could not be reached or is not ready: nothing that the caller did. */
 export function isUnavailable(thrown: unknown): boolean {
-  if (thrown instanceof TransportError) return true;
-  return thrown instanceof ApiError && (thrown.status === 429 || thrown.status >= 500);
+  return thrown instanceof ApiError ? thrown.status === 429 || thrown.status >= 500 : thrown instanceof TransportError;
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../json.ts";
-import { ApiError, apiErrorOf, isExpired, isNotFound } from "./api-error.ts";
+import { ApiError, bodyOf, foreignAnswer, noneIfNotFound } from "./api-error.ts";
 import { apiVersionOf, resourcePath } from "./resource-path.ts";
 import { AnswerTooLargeError, type ApiRequest, type Transport, TransportError } from "./transport.ts";
 
@@ -109,19 +109,18 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
   const { transport, fieldManager } = deps;
   const query = { fieldManager, fieldValidation: "Strict" };
 
-  async function read(request: ApiRequest, isAnswer: (body: unknown) => boolean = isObject): Promise<unknown> {
-    const answer = await transport.request(request);
-    const what = `${request.method} ${request.path}`;
-    if (answer.status < 200 || answer.status > 299) throw apiErrorOf(answer, what);
-    if (isAnswer(answer.body)) return answer.body;
-    throw new TransportError(`${what}: ${answer.status}, with a body that no API server sends`);
+  async function read(request: ApiRequest, of: Resource, kind = of.kind): Promise<unknown> {
+    const body = await bodyOf(transport, request);
+    const isDeleted = request.method === "DELETE" && stringIn(body, "kind") === "Status";
+    if (isDeleted || isAnswer(body, of, kind)) return body;
+    throw foreignAnswer(`${request.method} ${request.path}`, kind);
   }
 
   async function write(resource: Resource, verb: WriteVerb, request: ApiRequest, options: WriteOptions = {}) {
     const timeoutMs = deps.beforeWrite?.()?.timeoutMs ?? options.timeoutMs;
     try {
       const asked = timeoutMs === undefined ? request : { ...request, timeoutMs };
-      const body = await read(asked, verb === "delete" ? isOfKind : isObject);
+      const body = await read(asked, resource);
       deps.onWrite?.(resource, verb, "success");
       return body;
     } catch (error) {
@@ -131,7 +130,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
   }
 
   function put<T extends KubeObject>(r: Resource, object: T, options?: WriteOptions) {
-    const path = resourcePath(r, locationOf(object.metadata));
+    const path = resourcePath(r, object.metadata);
     return write(r, "update", { method: "PUT", path, query, body: withType(r, object) }, options) as Promise<T>;
   }
 
@@ -150,16 +149,14 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
   ): Promise<ListResult<P>> {
     const items: P[] = [];
     const path = resourcePath(resource, { namespace: options.namespace });
-    const selection = {
-      ...(options.labelSelector !== undefined && { labelSelector: options.labelSelector }),
-      ...(options.fieldSelector !== undefined && { fieldSelector: options.fieldSelector }),
-    };
+    const selection = selectorsOf(options);
     let limit = pageSize;
     for (let page: object = {}; ; ) {
       const asked = { limit: String(limit), ...selection, ...page };
       let body: unknown;
       try {
-        body = await read({ method: "GET", path, query: asked, ...asUserOf(options) }, isList);
+        const request = { method: "GET", path, query: asked, asUser: options.asUser } as const;
+        body = await read(request, resource, `${resource.kind}List`);
       } catch (error) {
         if (!isTooLarge(error) || limit === 1) throw error;
         limit = Math.ceil(limit / 8);
@@ -175,14 +172,9 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
   }
 
   return {
-    async get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options: ReadOptions = {}) {
-      try {
-        const path = resourcePath(resource, locationOf(ref));
-        return (await read({ method: "GET", path, ...asUserOf(options) })) as T;
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
+    async get<T extends KubeObject>(resource: Resource, ref: ObjectRef, { asUser }: ReadOptions = {}) {
+      const request = { method: "GET", path: resourcePath(resource, ref), asUser } as const;
+      return read(request, resource).catch(noneIfNotFound) as Promise<T | undefined>;
     },
 
     async list<T extends KubeObject, P = T>(
@@ -194,7 +186,8 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
         try {
           return await listOnce(resource, options, (object) => project(object as T));
         } catch (error) {
-          if (!isExpired(error) || restarts >= maxRestarts) throw error;
+          const isExpired = error instanceof ApiError && error.status === 410;
+          if (!isExpired || restarts >= maxRestarts) throw error;
         }
       }
     },
@@ -210,14 +203,9 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
 
     async delete<T extends KubeObject>(r: Resource, ref: ObjectRef, options?: WriteOptions) {
       const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: preconditions(ref) };
-      const request = { method: "DELETE", path: resourcePath(r, locationOf(ref)), body } as const;
-      try {
-        const answer = await write(r, "delete", request, options);
-        return stringIn(answer, "kind") === r.kind ? (answer as T) : undefined;
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
+      const request = { method: "DELETE", path: resourcePath(r, ref), body } as const;
+      const answer = await write(r, "delete", request, options).catch(noneIfNotFound);
+      return stringIn(answer, "kind") === r.kind ? (answer as T) : undefined;
     },
   };
 }
@@ -227,28 +215,23 @@ function isTooLarge(error: unknown): boolean {
 }
 
 /**
- * A load balancer may answer 200 with a page of its own. Taken for a list that would be one without objects: nothing
- * would be attached, and no pod would use a claim.
+ * Whether that is an object of the resource, or the list of them that `kind` names. A load balancer may answer 200 with
+ * a page of its own. Taken for a list that would be one without objects: nothing would be attached, and no pod would
+ * use a claim.
  */
-function isList(body: unknown): boolean {
-  return isRecord(body) && (Array.isArray(body["items"]) || body["items"] === null);
+function isAnswer(body: unknown, of: Resource, kind: string): boolean {
+  const metadata = recordIn(body, "metadata");
+  if (!isRecord(body) || metadata === undefined) return false;
+  if (body["kind"] !== kind || body["apiVersion"] !== apiVersionOf(of)) return false;
+  if (kind === of.kind) return true;
+  const { items } = body; // null, as Go writes a list without any
+  return (Array.isArray(items) || items === null) && (stringIn(metadata, "resourceVersion") ?? "") !== "";
 }
 
-/** A Status, or the object that finalizers hold. */
-function isOfKind(body: unknown): boolean {
-  return stringIn(body, "kind") !== undefined;
-}
-
-function isObject(body: unknown): boolean {
-  return recordIn(body, "metadata") !== undefined;
-}
-
-function asUserOf({ asUser }: ReadOptions): { readonly asUser?: string } {
-  return asUser === undefined ? {} : { asUser };
-}
-
-function locationOf(ref: ObjectRef) {
-  return { namespace: ref.namespace, name: ref.name };
+/** The query by which those objects are selected. */
+export function selectorsOf({ labelSelector, fieldSelector }: ListOptions) {
+  const byLabel = labelSelector !== undefined && { labelSelector };
+  return { ...byLabel, ...(fieldSelector !== undefined && { fieldSelector }) };
 }
 
 function preconditions(ref: ObjectRef) {

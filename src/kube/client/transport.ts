@@ -28,7 +28,7 @@ export interface ApiRequest {
   /** application/json if not given. */
   readonly contentType?: "application/json" | "application/merge-patch+json";
   /** User that the request is made as, where the server lets the caller impersonate it (Impersonate-User). */
-  readonly asUser?: string;
+  readonly asUser?: string | undefined;
   /** Milliseconds until the request is given up; 30,000 if not given. A stream has no limit but `idleMs`. */
   readonly timeoutMs?: number;
   /** Milliseconds without a line after which a stream counts as broken. */

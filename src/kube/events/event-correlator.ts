@@ -1,3 +1,5 @@
+import { type Left, leftOf, type Rate } from "../rate.ts";
+
 /** What an event says, and of which object. */
 export interface EventInput {
   readonly object: EventObject;
@@ -36,8 +38,7 @@ export interface EventCorrelator {
  */
 const distinctMessages = 10;
 const aggregateMs = 600_000;
-const burst = 25;
-const refillMs = 300_000;
+const perObject: Rate = { most: 25, refillMs: 300_000 };
 /** As client-go: the newest keys are remembered. */
 const remembered = 4096;
 
@@ -45,7 +46,7 @@ const remembered = 4096;
 export function createEventCorrelator(): EventCorrelator {
   const groups = new Map<string, { messages: Set<string>; lastSeen: number }>();
   const counts = new Map<string, { count: number; name: string | undefined }>();
-  const buckets = new Map<string, { tokens: number; at: number }>();
+  const buckets = new Map<string, Left>();
 
   /** Rule 1: the key and message that the event goes by. */
   function aggregate(event: EventInput, group: string, now: number): { key: string; message: string } {
@@ -62,11 +63,9 @@ export function createEventCorrelator(): EventCorrelator {
 
   /** Rule 3. */
   function takeToken(object: string, now: number): boolean {
-    const { tokens, at } = buckets.get(object) ?? { tokens: burst, at: now };
-    const refilled = Math.min(burst, tokens + (now - at) / refillMs);
-    const allowed = refilled >= 1;
-    remember(buckets, object, { tokens: allowed ? refilled - 1 : refilled, at: now });
-    return allowed;
+    const left = leftOf(buckets.get(object), perObject, now);
+    remember(buckets, object, { left: left < 1 ? left : left - 1, at: now });
+    return left >= 1;
   }
 
   return {

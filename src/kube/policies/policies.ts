@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { resource } from "../../api/names.ts";
-import { ApiError, isUnavailable } from "../client/api-error.ts";
+import { ApiError, isUnavailable, noneIfNotServed } from "../client/api-error.ts";
 import type { KubeClient } from "../client/client.ts";
 import { arrayIn, recordIn, stringIn } from "../json.ts";
 import { policyDigest } from "./policy-digest.ts";
@@ -159,7 +159,7 @@ function notAsShipped(kind: string, name: string, found: Answer, accepted: Accep
 /** The object, undefined if there is none, or why that is not said. */
 async function read(client: KubeClient, kind: (typeof resource)["policies" | "policyBindings"], name: string) {
   try {
-    return await client.get<KubeObject>(kind, { name });
+    return await client.get<KubeObject>(kind, { name }).catch(noneIfNotServed);
   } catch (error) {
     if (!(error instanceof ApiError) || isUnavailable(error) || error.status === 401) throw error;
     return `${kind.kind} ${name} cannot be read (${error.message})`;

@@ -2,7 +2,7 @@
 /** Of each policy and binding, by kind and name (policyDigest). */
 export const shippedDigests: { readonly [of: string]: string } = {
   "ValidatingAdmissionPolicy nodevolume-acknowledgements": "236283054ad4eb411317f9e7bb80f5eeb80ac1a78bce101e1c8e66163fe73bf2",
-  "ValidatingAdmissionPolicy nodevolume-agents": "1990dd0f5035d9139509ac5d67fcb7c5a68cd0c29080407c4bce8c0e1e3b022f",
+  "ValidatingAdmissionPolicy nodevolume-agents": "0caf4253f511044f1f7c05d6ab427347b55878e46c0b4e56d9dda45e75a486d7",
   "ValidatingAdmissionPolicy nodevolume-attachments": "181a199c292b7e199f717cdbd3686e3961d23d3d6255944ebf8284b811677ef7",
   "ValidatingAdmissionPolicy nodevolume-claim-marks": "1206d191b3ded3f61ce66a8f4ce77da2876941c5c9b8d3d7adfd92d436b81541",
   "ValidatingAdmissionPolicy nodevolume-claim-writes": "f396f7e72c1107fcb80446a9e11b3f956506e80761a654f06ba4f0e46c8f0bc8",

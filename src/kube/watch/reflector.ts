@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
 import type { Cancel, Logger, Random, System } from "../../ports.ts";
 import { fullJitter } from "../backoff.ts";
-import { createKubeClient, type KubeClient } from "../client/client.ts";
+import { createKubeClient, type KubeClient, selectorsOf } from "../client/client.ts";
 import { resourcePath } from "../client/resource-path.ts";
 import type { Transport } from "../client/transport.ts";
 import { Waiters } from "../waiters.ts";
@@ -10,7 +10,7 @@ import { createObjectStore, type MutableStore, type ObjectStore } from "./object
 import { compareResourceVersions } from "./resource-version.ts";
 import { createStoreUpdater, type StoreUpdater } from "./store-updater.ts";
 import { createWatchFailureLog, type WatchFailureLog } from "./watch-failure-log.ts";
-import { endOfList, openWatch, type WatchChange, type WatchEnd } from "./watch-stream.ts";
+import { endOfFailure, openWatch, type WatchChange, type WatchEnd } from "./watch-stream.ts";
 
 /** Above the bookmark interval of about one minute. */
 const idleMs = 180_000;
@@ -236,7 +236,7 @@ class CollectionReflector<T extends KubeObject> implements Reflector<T> {
         return rest?.then(() => (cancelled ? undefined : this.#listen(false, onEnd)));
       })
       .catch((error: unknown) => {
-        if (!cancelled) onEnd(endOfList(error));
+        if (!cancelled) onEnd(endOfFailure(error));
       });
   }
 
@@ -298,8 +298,7 @@ function watchQuery(of: Selection, resourceVersion: string, random: Random): { [
     allowWatchBookmarks: "true",
     // Spread, so that the watches of many agents are not all opened again at the same moment.
     timeoutSeconds: String(300 + Math.floor(random.next() * 300)),
-    ...(of.labelSelector !== undefined && { labelSelector: of.labelSelector }),
-    ...(of.fieldSelector !== undefined && { fieldSelector: of.fieldSelector }),
+    ...selectorsOf(of),
     ...(resourceVersion === ""
       ? { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" }
       : { resourceVersion }),

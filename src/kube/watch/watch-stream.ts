@@ -1,6 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import type { Cancel, Yielder } from "../../ports.ts";
-import { ApiError, apiErrorOf, isExpired } from "../client/api-error.ts";
+import { ApiError, errorOf } from "../client/api-error.ts";
 import type { ApiRequest, StreamHandlers, Transport } from "../client/transport.ts";
 import { isRecord, numberIn, recordIn, stringIn } from "../json.ts";
 import { runYielding } from "./yielding.ts";
@@ -60,7 +60,7 @@ export function openWatch(
   }
 
   function end({ response, error }: Parameters<StreamHandlers["onEnd"]>[0]): void {
-    if (response !== undefined) finish(endOf(response.status, apiErrorOf(response, "watch")));
+    if (response !== undefined) finish(endOfFailure(errorOf(response, "watch")));
     else if (error !== undefined) finish({ kind: "failed", message: messageOf(error) });
     else finish({ kind: "closed", message: "closed by the server" });
   }
@@ -89,11 +89,9 @@ function endOf(
   return { kind: "failed", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** A list that failed, as the end of the watch that it would have begun. */
-export function endOfList(error: unknown): WatchEnd {
-  const message = messageOf(error);
-  if (!(error instanceof ApiError)) return { kind: "failed", message };
-  return isExpired(error) ? { kind: "expired", message } : endOf(0, error);
+/** A watch that was not begun, or the list that it would have begun at, as its end. */
+export function endOfFailure(error: unknown): WatchEnd {
+  return error instanceof ApiError ? endOf(error.status, error) : { kind: "failed", message: messageOf(error) };
 }
 
 /** One line of a watch. */

@@ -6,6 +6,7 @@ import * as net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
+import { fakeAnswer } from "../../../hack/lib/fake-answer.ts";
 import { listen } from "../../../src/api-proxy/listen.ts";
 import { ProxyMetrics } from "../../../src/api-proxy/metrics.ts";
 import { ApiProxy } from "../../../src/api-proxy/proxy.ts";
@@ -35,8 +36,10 @@ export class Proxied {
   readonly tokens = { now: "token-1", refused: [] as string[] };
   proxy!: ApiProxy;
   transport!: HttpTransport;
-  answer: Answer = (_, response) =>
-    void response.setHeader("content-type", "application/json").end('{"ok":true,"metadata":{}}');
+  answer: Answer = ({ url }, response) => {
+    const { body } = fakeAnswer(new URL(url, "http://api").pathname, { status: 200, body: { ok: true } });
+    response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+  };
   readonly #server = http.createServer((request, response) => void this.#heard(request, response));
   #close = () => {};
 

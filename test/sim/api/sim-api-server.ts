@@ -1,4 +1,5 @@
 import { type Resource, resource } from "../../../src/api/names.ts";
+import { apiVersionOf } from "../../../src/kube/client/resource-path.ts";
 import type { ApiRequest, ApiResponse } from "../../../src/kube/client/transport.ts";
 import type { Cancel } from "../../../src/ports.ts";
 import { SeededRandom } from "../random.ts";
@@ -22,6 +23,9 @@ export interface SimApiServerDeps {
   /** Told of each change, at the moment it is stored. */
   onChange(resource: Resource, change: Change, actor: string): void;
 }
+
+/** What is answered of a path that is not served. */
+const notServed: ApiResponse = { status: 404, body: "404 page not found\n" };
 
 /** An object as people write it: kind and version are filled in. */
 export type Written = { readonly metadata: StoredObject["metadata"] } & { readonly [field: string]: unknown };
@@ -48,7 +52,7 @@ export class SimApiServer {
   /** Carries out one request of a process. Reads are of the newest state. */
   handle(request: ApiRequest, actor: string): ApiResponse {
     const at = this.#locate(request.path);
-    if (at === undefined) return new Refusal(404, "NotFound", `the server has no ${request.path}`).response;
+    if (at === undefined) return notServed;
     this.actor = actor;
     try {
       return this.#handle(request, at);
@@ -64,7 +68,7 @@ export class SimApiServer {
   watch(request: ApiRequest, watcher: Omit<Watcher, "matches">, lagMs = 0): Cancel {
     const at = this.#locate(request.path);
     if (at === undefined) {
-      watcher.end({ response: new Refusal(404, "NotFound", `the server has no ${request.path}`).response });
+      watcher.end({ response: notServed });
       return () => {};
     }
     const query = request.query ?? {};
@@ -184,7 +188,9 @@ export class SimApiServer {
     if (state === undefined) throw new Refusal(410, "Expired", "the provided continue parameter is too old");
     const { items, more, last } = page(state, matches, token?.after ?? "", Number(query["limit"] ?? 0));
     const next = more ? { continue: encodeToken({ version, after: last }) } : {};
-    return { kind: `${at.kind.resource.kind}List`, metadata: { resourceVersion: String(version), ...next }, items };
+    const { resource } = at.kind;
+    const metadata = { resourceVersion: String(version), ...next };
+    return { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata, items };
   }
 
   #entry(of: Resource) {

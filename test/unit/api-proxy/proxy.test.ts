@@ -26,8 +26,9 @@ describe("ApiProxy, between an agent's transport and a server", () => {
     );
 
   it("asks with the token that the agent has not, and hands over the answer", async () => {
-    world.answer = (_, response) => void response.end('{"kind":"NodeVolumeIntent","metadata":{"name":"a"}}');
-    expect(await getIntent()).to.deep.equal({ kind: "NodeVolumeIntent", metadata: { name: "a" } });
+    const object = { kind: "NodeVolumeIntent", apiVersion: "nodevolume.dev/v1alpha1", metadata: { name: "a" } };
+    world.answer = (_, response) => void response.end(JSON.stringify(object));
+    expect(await getIntent()).to.deep.equal(object);
     const [{ headers, ...rest } = { headers: {} }] = world.asked;
     expect(rest).to.deep.equal({
       method: "GET",
@@ -88,9 +89,9 @@ describe("ApiProxy, between an agent's transport and a server", () => {
     world.answer = ({ headers }, response) => {
       const good = headers.authorization === "Bearer token-2";
       world.tokens.now = "token-2";
-      response.writeHead(good ? 200 : 401).end('{"metadata":{}}');
+      response.writeHead(good ? 404 : 401).end('{"kind":"Status","reason":"NotFound"}');
     };
-    expect(await getIntent()).to.deep.equal({ metadata: {} });
+    expect(await getIntent()).to.equal(undefined);
     expect(world.tokens.refused).to.deep.equal(["token-1"]);
     expect(world.asked).to.have.length(2);
   });
@@ -182,9 +183,9 @@ describe("ApiProxy, between an agent's transport and a server", () => {
       await until("the end", 5_000, () => ended !== undefined);
       expect(ended?.error).to.be.instanceOf(Error);
       expect(await messageOf(getIntent())).to.match(/ECONNREFUSED|ENOENT/);
-      world.answer = (_, response) => void response.end('{"metadata":{}}');
+      world.answer = (_, response) => void response.writeHead(404).end('{"kind":"Status","reason":"NotFound"}');
       await world.startProxy();
-      expect(await getIntent()).to.deep.equal({ metadata: {} });
+      expect(await getIntent()).to.equal(undefined);
     });
   });
 

@@ -30,7 +30,9 @@ describe("connect", () => {
         certificate: typeof name === "string" ? name : undefined,
         url,
       });
-      response.end(JSON.stringify({ metadata: {}, items: [] }));
+      response.end(
+        JSON.stringify({ kind: "NodeList", apiVersion: "v1", metadata: { resourceVersion: "1" }, items: [] }),
+      );
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { fakeAnswer } from "../../../hack/lib/fake-answer.ts";
 import { checkCommand } from "../../../src/cli/check/check.ts";
 import { gatherAfter, gatherBefore } from "../../../src/cli/check/gather.ts";
 import type { Cluster } from "../../../src/cli/cluster.ts";
@@ -144,7 +145,10 @@ class FakeCluster implements Transport {
     this.allowed = allowed;
     this.refused = refused;
   }
-  async request({ path, query = {}, body }: ApiRequest): Promise<ApiResponse> {
+  async request(request: ApiRequest): Promise<ApiResponse> {
+    return fakeAnswer(request.path, this.#answer(request));
+  }
+  #answer({ path, query = {}, body }: ApiRequest): ApiResponse {
     const status = this.refused(path);
     if (status !== undefined) return { status, body: { reason: "Forbidden", message: "not you" } };
     if (path === "/apis/authentication.k8s.io/v1/selfsubjectreviews")

@@ -6,7 +6,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { parsePath } from "../../../hack/lib/api-path.ts";
 import { buildCli, oldestNode } from "../../../hack/lib/bundle-cli.ts";
+import { fakeAnswer } from "../../../hack/lib/fake-answer.ts";
 import { lanes } from "../../../hack/lib/lanes/lanes.ts";
 import { skipBecause } from "../../../hack/lib/lanes/skip-reason.ts";
 import { root } from "../../../hack/lib/root.ts";
@@ -75,8 +77,9 @@ describe("kubectl-nvi on the machine's own Node", function () {
     const { pathname, searchParams } = new URL(url, "http://fake");
     const items = pathname.includes("nodevolumesets") ? [set] : pathname.includes("nodevolumeintents") ? [intent] : [];
     if (!searchParams.has("watch")) {
-      const one = pathname.endsWith("/datasets");
-      response.end(JSON.stringify(one ? set : { metadata: { resourceVersion: "1" }, items }));
+      const name = parsePath(pathname)?.name;
+      const body = pathname.endsWith("/datasets") ? set : name === undefined ? { items } : { metadata: { name } };
+      response.end(JSON.stringify(fakeAnswer(pathname, { status: 200, body }).body));
       return;
     }
     response.flushHeaders();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { resource } from "../../../src/api/names.ts";
 import { equalJitter, fullJitter } from "../../../src/kube/backoff.ts";
-import { ApiError, apiErrorOf, classifyWriteError, isUnavailable } from "../../../src/kube/client/api-error.ts";
+import { ApiError, classifyWriteError, errorOf, isUnavailable } from "../../../src/kube/client/api-error.ts";
 import { createLineSplitter } from "../../../src/kube/client/http-transport.ts";
 import { resourcePath } from "../../../src/kube/client/resource-path.ts";
 import { TransportError } from "../../../src/kube/client/transport.ts";
@@ -97,16 +97,17 @@ describe("parseWatchEvent", () => {
   });
 });
 
-describe("apiErrorOf", () => {
+describe("errorOf", () => {
   it("takes reason, message and the time to stay away from the Status", () => {
-    const body = { reason: "TooManyRequests", message: "slow down", details: { retryAfterSeconds: 3 } };
-    const error = apiErrorOf({ status: 429, body }, "GET /x");
-    expect([error.status, error.reason, error.retryAfterMs]).to.deep.equal([429, "TooManyRequests", 3000]);
+    const reason = "TooManyRequests";
+    const body = { kind: "Status", reason, message: "slow down", details: { retryAfterSeconds: 3 } };
+    const error = errorOf({ status: 429, body }, "GET /x");
+    expect(error).to.include({ name: "ApiError", status: 429, reason, retryAfterMs: 3000 });
     expect(error.message).to.equal("GET /x: 429 TooManyRequests: slow down");
   });
 
   it("leaves a server alone for a minute at most, whatever it asks for", () => {
-    const left = (asked: object) => apiErrorOf({ status: 503, body: undefined, ...asked }, "GET /x").retryAfterMs;
+    const left = (asked: object) => (errorOf({ status: 503, body: undefined, ...asked }, "") as ApiError).retryAfterMs;
     for (const seconds of [61, 86_400, 1e308, Number.POSITIVE_INFINITY]) {
       expect(left({ retryAfterSeconds: seconds })).to.equal(60_000);
       expect(left({ body: { details: { retryAfterSeconds: seconds } } })).to.equal(60_000);
@@ -115,7 +116,7 @@ describe("apiErrorOf", () => {
   });
 
   it("copes with a proxy's page", () => {
-    expect(apiErrorOf({ status: 502, body: "<html>" }, "GET /x").message).to.equal("GET /x: 502 HTTP 502: <html>");
+    expect(errorOf({ status: 502, body: "<html>" }, "GET /x").message).to.equal("GET /x: 502 HTTP 502: <html>");
   });
 });
 

@@ -180,7 +180,7 @@ describe("ContentSource", () => {
     const ref = trust("x", undefined, true);
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
-    api.fault = () => ({ status: 404 });
+    api.fault = () => ({ status: 404, body: "404 page not found\n" });
     const contentSource = new ContentSource({ system, transport: api, onChange: () => {} });
     contentSource.follow([ref]);
     await system.advance(5_000);

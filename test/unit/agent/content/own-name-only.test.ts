@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { FakeApi } from "../../../../hack/lib/agent-on-kernel/fake-api.ts";
+import { fakeAnswer } from "../../../../hack/lib/fake-answer.ts";
 import { asAgentOrNode, isForbidden } from "../../../../src/agent/content/impersonate-node.ts";
 import { inOwnNameOnly } from "../../../../src/agent/content/own-name-only.ts";
 import { resource } from "../../../../src/api/names.ts";
@@ -9,9 +10,9 @@ import type { ApiRequest, ApiResponse, Transport } from "../../../../src/kube/cl
 /** Refuses what is asked in the agent's own name. */
 class FakeRefusing implements Transport {
   readonly asked: (string | undefined)[] = [];
-  async request({ asUser }: ApiRequest): Promise<ApiResponse> {
+  async request({ path, asUser }: ApiRequest): Promise<ApiResponse> {
     this.asked.push(asUser);
-    return asUser === undefined ? { status: 403, body: {} } : { status: 200, body: { kind: "Secret", metadata: {} } };
+    return fakeAnswer(path, { status: asUser === undefined ? 403 : 200, body: {} });
   }
   stream({ asUser }: ApiRequest): () => void {
     this.asked.push(asUser);

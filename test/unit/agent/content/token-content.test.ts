@@ -16,7 +16,7 @@ interface Server {
   refuse?: ApiResponse | Error | undefined;
 }
 
-const refused = (status: number, message: string) => ({ status, body: { reason: "R", message } });
+const refused = (status: number, message: string) => ({ status, body: { kind: "Status", reason: "R", message } });
 
 /** A token that is followed, under a virtual clock; `server` says what the API server answers. */
 function story(of: Partial<TokenRef> = {}, server: Server = {}) {

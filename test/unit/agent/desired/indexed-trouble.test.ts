@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { intents, indexedStory as story } from "./indexed-story.ts";
 
+const notFound = { status: 404, body: { kind: "Status", reason: "NotFound" } };
+
 describe("IndexedIntents, where the index tells nothing new", () => {
   it("reads everything again once the API server was restored from a backup: of a status no index tells", async () => {
     const { put, writeIndex, run, api, source } = story();
@@ -19,10 +21,29 @@ describe("IndexedIntents, where the index tells nothing new", () => {
     expect(source.store.get("a")?.raw.status.state).to.not.equal("Released");
   });
 
-  it("does not believe for good that nothing is there of what the index names: a proxy may have said so", async () => {
+  it("keeps an intent that something before the API server does not find, and says that it was not read", async () => {
+    const { put, writeIndex, run, take, api, source } = story();
+    put("a");
+    writeIndex();
+    await run();
+    expect(take()).to.deep.equal(["+a"]);
+    for (const [suspend, body] of [
+      [true, "<html>404 Not Found</html>"],
+      [false, "404 page not found\n"],
+    ] as const) {
+      api.fault = ({ path }) => (path.endsWith("/a") ? { status: 404, body } : undefined);
+      put("a", { suspend });
+      writeIndex();
+      await run(60_000);
+      expect(take()).to.deep.equal([]);
+      expect(source.unread()).to.include("a: GET ").and.to.include(body.trim());
+    }
+  });
+
+  it("does not believe for good that nothing is there of what the index names", async () => {
     const { put, writeIndex, run, take, api } = story();
     put("a");
-    api.fault = ({ path }) => (path.endsWith("/a") ? { status: 404, message: "page not found" } : undefined);
+    api.fault = ({ path }) => (path.endsWith("/a") ? notFound : undefined);
     writeIndex();
     await run();
     expect(take()).to.deep.equal([]);
@@ -54,7 +75,7 @@ describe("IndexedIntents, where the index tells nothing new", () => {
   it("reads about hourly what the index names, too", async () => {
     const { put, writeIndex, run, takeReads, api } = story();
     put("a");
-    api.fault = ({ path }) => (path.endsWith("/a") ? { status: 404, message: "page not found" } : undefined);
+    api.fault = ({ path }) => (path.endsWith("/a") ? notFound : undefined);
     writeIndex();
     await run();
     takeReads();

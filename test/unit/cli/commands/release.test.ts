@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { fakeAnswer } from "../../../../hack/lib/fake-answer.ts";
 import type { Cluster } from "../../../../src/cli/cluster.ts";
 import type { Context } from "../../../../src/cli/command.ts";
 import { releaseCommand } from "../../../../src/cli/commands/release.ts";
@@ -13,12 +14,12 @@ const intent = { metadata, spec: { nodeName: "w", volumeName: "data", mode: "Man
 async function written(review: ApiResponse): Promise<string | undefined> {
   let annotation: string | undefined;
   const transport: Transport = {
-    async request({ method, body }) {
+    async request({ method, path, body }) {
       if (method === "POST") return review;
-      if (method === "GET") return { status: 200, body: { metadata: {}, items: [intent] } };
+      if (method === "GET") return fakeAnswer(path, { status: 200, body: { items: [intent] } });
       const { annotations } = (body as { metadata: { annotations: { [key: string]: string } } }).metadata;
       annotation = annotations["nodevolume.dev/release"];
-      return { status: 200, body: intent };
+      return fakeAnswer(path, { status: 200, body: intent });
     },
     stream: () => () => {},
   };
@@ -41,7 +42,7 @@ describe("kubectl nvi release", () => {
   });
 
   it("writes nothing if the API server does not say it", async () => {
-    const refused = { status: 403, body: { reason: "Forbidden", message: "not you" } };
+    const refused = { status: 403, body: { kind: "Status", reason: "Forbidden", message: "not you" } };
     const error: unknown = await written(refused).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error).and.to.have.property("status", 403);
   });

@@ -4,7 +4,7 @@ import type { Context } from "../../../../src/cli/command.ts";
 import { drainedCommand } from "../../../../src/cli/commands/drained.ts";
 import { waitCommand } from "../../../../src/cli/commands/wait.ts";
 import { errorText } from "../../../../src/cli/error-text.ts";
-import { apiErrorOf } from "../../../../src/kube/client/api-error.ts";
+import { errorOf } from "../../../../src/kube/client/api-error.ts";
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
 import { type Transport, TransportError } from "../../../../src/kube/client/transport.ts";
 import { raw, set, state } from "../../../lib/builders/cli-objects.ts";
@@ -110,7 +110,7 @@ describe("kubectl nvi drained", () => {
 });
 
 describe("errorText", () => {
-  const notServed = (path: string) => apiErrorOf({ status: 404, body: "404 page not found" }, `GET ${path}`);
+  const notServed = (path: string) => errorOf({ status: 404, body: "404 page not found" }, `GET ${path}`);
 
   it("says that the operator is not installed where its kinds are not served", () => {
     expect(errorText(notServed("/apis/nodevolume.dev/v1alpha1/nodevolumeintents"))).to.match(

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { fakeAnswer } from "../../../../hack/lib/fake-answer.ts";
 import { redact } from "../../../../src/api/values/redact.ts";
 import type { Cluster } from "../../../../src/cli/cluster.ts";
 import type { Context } from "../../../../src/cli/command.ts";
@@ -22,7 +23,10 @@ class FakeCluster implements Transport {
     this.refused = refused;
     this.answers = answers;
   }
-  async request({ path, query = {} }: ApiRequest): Promise<ApiResponse> {
+  async request(request: ApiRequest): Promise<ApiResponse> {
+    return fakeAnswer(request.path, this.#answer(request));
+  }
+  #answer({ path, query = {} }: ApiRequest): ApiResponse {
     const { limit: _, tailLines, ...selectors } = query;
     this.asked.push(`${path}?${new URLSearchParams(selectors)}`);
     if (this.refused(path)) return { status: 403, body: { reason: "Forbidden", message: "not you" } };

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../../src/api/meta.ts";
-import { resource } from "../../../../src/api/names.ts";
-import type { ApiError } from "../../../../src/kube/client/api-error.ts";
+import { type Resource, resource } from "../../../../src/api/names.ts";
+import { ApiError, isNotFound } from "../../../../src/kube/client/api-error.ts";
 import { createKubeClient } from "../../../../src/kube/client/client.ts";
+import { apiVersionOf } from "../../../../src/kube/client/resource-path.ts";
 import {
   AnswerTooLargeError,
   type ApiRequest,
@@ -29,14 +30,24 @@ describe("createKubeClient", () => {
     return { client, requests, writes };
   }
   const set = (extra: object = {}) => ({ metadata: { name: "a", ...extra } }) as KubeObject;
-  const ok = (body: unknown = set()): ApiResponse => ({ status: 200, body });
-  const refused = (status: number): ApiResponse => ({ status, body: { reason: "R", message: "m" } });
+  const typed = (of: Resource, body: object) => ({ kind: of.kind, apiVersion: apiVersionOf(of), ...body });
+  const ok = (body: object = set(), of: Resource = resource.sets): ApiResponse => ({
+    status: 200,
+    body: typed(of, body),
+  });
+  const listed = (of: Resource, items: readonly object[] | null, metadata: object = {}) =>
+    ok({ kind: `${of.kind}List`, metadata: { resourceVersion: "7", ...metadata }, items }, of);
+  const refused = (status: number, reason = "R"): ApiResponse => ({
+    status,
+    body: { kind: "Status", reason, message: "m" },
+  });
 
   it("get is a quorum read, and undefined for what is not there", async () => {
-    const { client, requests } = story(ok(), refused(404));
+    const { client, requests } = story(ok(), refused(404, "NotFound"));
     expect((await client.get(resource.sets, { name: "a" }))?.metadata.name).to.equal("a");
     expect(await client.get(resource.sets, { name: "a" })).to.equal(undefined);
-    expect(requests[0]).to.deep.equal({ method: "GET", path: "/apis/nodevolume.dev/v1alpha1/nodevolumesets/a" });
+    const path = "/apis/nodevolume.dev/v1alpha1/nodevolumesets/a";
+    expect(requests[0]).to.deep.equal({ method: "GET", path, asUser: undefined });
   });
 
   it("list asks for smaller pages where one is too large: a node may fill the status of each of its intents", async () => {
@@ -50,7 +61,7 @@ describe("createKubeClient", () => {
         const cause = new AnswerTooLargeError("the answer is larger than 64 bytes");
         if (items.length > 64) throw new TransportError("GET /: too large", { cause });
         const token = from + limit < objects.length ? String(from + limit) : "";
-        return ok({ metadata: { resourceVersion: "7", continue: token }, items });
+        return listed(resource.intents, items, { continue: token });
       },
       stream: () => () => {},
     };
@@ -70,11 +81,10 @@ describe("createKubeClient", () => {
   });
 
   it("list follows the pages and never asks for a resourceVersion", async () => {
-    const page = (names: string[], token?: string) =>
-      ok({
-        metadata: { resourceVersion: "7", ...(token && { continue: token }) },
-        items: names.map((name) => ({ metadata: { name } })),
-      });
+    const page = (names: string[], token?: string) => {
+      const items = names.map((name) => ({ metadata: { name } }));
+      return listed(resource.intents, items, token === undefined ? {} : { continue: token });
+    };
     const { client, requests } = story(page(["a", "b"], "t1"), page(["c"]));
     const list = await client.list(resource.intents, { fieldSelector: "spec.nodeName=n" });
     expect(list.items.map((o) => o.metadata.name)).to.deep.equal(["a", "b", "c"]);
@@ -87,7 +97,7 @@ describe("createKubeClient", () => {
 
   it("list keeps of each page what it is asked to keep, before it reads the next", async () => {
     const kept: string[] = [];
-    const page = (name: string, metadata: object) => ok({ metadata, items: [{ metadata: { name } }] });
+    const page = (name: string, metadata: object) => listed(resource.sets, [{ metadata: { name } }], metadata);
     const { client, requests } = story(page("a", { continue: "t1" }), page("b", {}));
     const { items } = await client.list(resource.sets, {}, ({ metadata: { name } }) => {
       kept.push(`${name} after ${requests.length}`);
@@ -98,8 +108,8 @@ describe("createKubeClient", () => {
   });
 
   it("list starts again if its pages have expired, and gives up in the end", async () => {
-    const first = ok({ metadata: { resourceVersion: "1", continue: "t" }, items: [set()] });
-    const whole = ok({ metadata: { resourceVersion: "2" }, items: [set()] });
+    const first = listed(resource.sets, [set()], { continue: "t" });
+    const whole = listed(resource.sets, [set()]);
     const { client } = story(first, refused(410), whole);
     expect((await client.list(resource.sets)).items).to.have.length(1);
 
@@ -110,7 +120,7 @@ describe("createKubeClient", () => {
   });
 
   it("writes name the field manager, are strict, and carry UID and resourceVersion", async () => {
-    const { client, requests } = story(ok(), ok(), ok(), ok());
+    const { client, requests } = story(ok(), ok(), ok(set(), resource.leases), ok());
     const ref = { name: "a", uid: "u", resourceVersion: "3" };
     await client.mergePatch(resource.sets, ref, { metadata: { labels: { l: "1" } }, spec: { x: null } });
     await client.mergePatchStatus(resource.sets, ref, { ready: 1 });
@@ -134,8 +144,9 @@ describe("createKubeClient", () => {
   });
 
   it("delete has preconditions; it returns what finalizers hold, and undefined for what is gone", async () => {
-    const held = ok({ kind: "NodeVolumeSet", metadata: { name: "a", deletionTimestamp: "t" } });
-    const { client, requests } = story(held, ok({ kind: "Status", status: "Success" }), refused(404), refused(409));
+    const held = ok(set({ deletionTimestamp: "t" }));
+    const gone: ApiResponse = { status: 200, body: { kind: "Status", status: "Success" } };
+    const { client, requests } = story(held, gone, refused(404, "NotFound"), refused(409));
     const ref = { name: "a", uid: "u", resourceVersion: "3" };
     expect((await client.delete(resource.sets, ref))?.metadata.deletionTimestamp).to.equal("t");
     expect(await client.delete(resource.sets, ref)).to.equal(undefined);
@@ -149,28 +160,79 @@ describe("createKubeClient", () => {
     });
   });
 
+  type Call = (client: ReturnType<typeof story>["client"]) => Promise<unknown>;
+  const calls: { readonly [verb: string]: Call } = {
+    get: (client) => client.get(resource.sets, { name: "a" }),
+    list: (client) => client.list(resource.sets),
+    create: (client) => client.create(resource.sets, set()),
+    update: (client) => client.replace(resource.sets, set()),
+    patch: (client) => client.mergePatchStatus(resource.sets, { name: "a" }, {}),
+    delete: (client) => client.delete(resource.sets, { name: "a" }),
+  };
+  /** What was wrong with an answer, which is to leave open what has become of a write. */
+  const wrong = async (verb: string, answer: ApiResponse) => {
+    const { client, writes } = story(answer);
+    const error: unknown = await calls[verb]?.(client).then(
+      () => expect.fail(`${verb}: ${JSON.stringify(answer)} was taken for an answer`),
+      (reason: unknown) => reason,
+    );
+    expect(error, `${verb}: ${JSON.stringify(answer)}`).to.be.instanceOf(TransportError);
+    expect(writes).to.deep.equal(["get", "list"].includes(verb) ? [] : [`nodevolumesets ${verb} no-answer`]);
+    return (error as TransportError).message;
+  };
+
   it("takes nothing for an answer that no API server sends: a balancer's page is no empty list, and no deletion", async () => {
-    const pages: unknown[] = [undefined, "<html>", "", null, 7, [], {}, { items: [] }, { metadata: {} }];
-    const lists = [...pages.filter((page) => JSON.stringify(page) !== '{"items":[]}'), { metadata: {}, items: {} }];
-    const failed = async (call: (client: ReturnType<typeof story>["client"]) => Promise<unknown>, body: unknown) => {
-      const { client, writes } = story({ status: 200, body });
-      const error = await call(client).then(
-        () => expect.fail(`${JSON.stringify(body)} was taken for an answer`),
-        (reason: unknown) => reason,
+    const [list, another] = [listed(resource.sets, []).body as object, listed(resource.nodes, []).body];
+    const pages = [
+      undefined,
+      "<html>",
+      "",
+      null,
+      7,
+      [],
+      {},
+      { items: [] },
+      { metadata: {} },
+      { kind: "NodeVolumeSet" },
+    ];
+    const objects = [
+      set(),
+      typed(resource.sets, {}),
+      typed(resource.nodes, set()),
+      typed({ ...resource.sets, version: "v1" }, set()),
+    ];
+    for (const verb of Object.keys(calls)) {
+      for (const body of [...pages, ...objects, another]) await wrong(verb, { status: 200, body });
+      const taken = verb === "list" ? ok().body : list;
+      expect(await wrong(verb, { status: 200, body: taken })).to.match(
+        /: the API server's answer is no NodeVolumeSet(List)?: something between may have answered$/,
       );
-      expect(error).to.be.instanceOf(TransportError);
-      return writes.join();
-    };
-    for (const body of lists) await failed((client) => client.list(resource.volumeAttachments), body);
-    for (const body of pages.filter((page) => JSON.stringify(page) !== '{"metadata":{}}')) {
-      await failed((client) => client.get(resource.sets, { name: "a" }), body);
-      expect(await failed((client) => client.create(resource.sets, set()), body)).to.match(/ create no-answer$/);
-      expect(await failed((client) => client.delete(resource.sets, { name: "a" }), body)).to.match(
-        / delete no-answer$/,
-      );
+      const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };
+      if (verb !== "delete") await wrong(verb, { status: 200, body: status });
     }
-    const { client } = story(ok({ metadata: { resourceVersion: "7" }, items: null }));
+    for (const lacks of [{ items: {} }, { items: undefined }, { metadata: {} }, { metadata: { resourceVersion: "" } }])
+      await wrong("list", { status: 200, body: { ...list, ...lacks } });
+    const { client } = story(listed(resource.sets, null));
     expect((await client.list(resource.sets)).items, "as Go writes a list without objects").to.deep.equal([]);
+  });
+
+  it("takes no refusal for one that no API server sends: a balancer's 404 does not say that an object is gone", async () => {
+    const bodies = ["<html>404 Not Found</html>", "", undefined, { reason: "NotFound" }, { code: 404 }];
+    for (const verb of Object.keys(calls)) {
+      for (const status of [302, 400, 403, 404, 409, 410, 422])
+        for (const body of bodies) await wrong(verb, { status, body });
+    }
+    expect(await wrong("get", { status: 404, body: "<html>" })).to.equal(
+      "GET /apis/nodevolume.dev/v1alpha1/nodevolumesets/a: 404: the API server's answer is no Status: something between may have answered: <html>",
+    );
+  });
+
+  it("says of a kind that is not served that it is refused, and not that an object is gone", async () => {
+    for (const call of Object.values(calls)) {
+      const error: unknown = await call(story({ status: 404, body: "404 page not found\n" }).client).catch((e) => e);
+      expect(error).to.be.instanceOf(ApiError).and.to.have.property("status", 404);
+      expect(isNotFound(error)).to.equal(false);
+    }
   });
 
   it("counts writes by their outcome", async () => {

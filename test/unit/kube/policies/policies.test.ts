@@ -192,9 +192,20 @@ describe("inspectPolicies", () => {
     expect(await look()).to.contain("ValidatingAdmissionPolicyBinding nodevolume-agents cannot be read");
   });
 
-  it("says nothing while the server has no answer", async () => {
+  it("says nothing while the server has no answer, or something before it has", async () => {
     const { api, look } = story();
     api.fault = () => ({ when: "before" });
     expect(await look()).to.equal("TransportError");
+    for (const status of [200, 403, 404]) {
+      api.fault = () => ({ status, body: "<html>" });
+      expect(await look()).to.equal("TransportError");
+    }
+  });
+
+  it("says that all are missing where the server does not serve them", async () => {
+    const { api, findings } = story();
+    api.fault = () => ({ status: 404, body: "404 page not found\n" });
+    const found = await findings();
+    expect(found.map(({ gone }) => gone)).to.deep.equal(policyBindings.map(() => true));
   });
 });

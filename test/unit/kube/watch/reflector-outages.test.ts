@@ -30,7 +30,8 @@ describe("createReflector, when things go wrong", () => {
   });
 
   it("leaves a server alone for as long as it asks, whether it watches or lists in pages", async () => {
-    const body = { reason: "TooManyRequests", message: "later", details: { retryAfterSeconds: 7 } };
+    const details = { retryAfterSeconds: 7 };
+    const body = { kind: "Status", reason: "TooManyRequests", message: "later", details };
     const asked: number[] = [];
     const { system, reflector } = story({
       transport: {
