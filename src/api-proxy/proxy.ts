@@ -1,5 +1,4 @@
 import * as http from "node:http";
-import { pipeline } from "node:stream";
 import { messageOf } from "../errors.ts";
 import type { System } from "../ports.ts";
 import { type Call, decide, decideBody, type Refusal } from "./decide.ts";
@@ -142,9 +141,9 @@ export class ApiProxy {
       cancelAnswer();
       metrics.passed(rule.name, verb, head.statusCode);
       response.writeHead(head.statusCode ?? 502, headersOf(head));
-      response.flushHeaders();
+      if (verb === "watch") response.flushHeaders(); // of others they go in one write with what follows
       // If the server's side breaks, the agent's does: it must not take half an answer for a whole one.
-      pipeline(head, response, () => {});
+      head.on("error", () => response.destroy()).pipe(response);
     });
   }
 }

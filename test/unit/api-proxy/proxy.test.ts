@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import { resource } from "../../../src/api/names.ts";
@@ -113,6 +114,27 @@ describe("ApiProxy, between an agent's transport and a server", () => {
     expect(await messageOf(getIntent())).not.to.equal("answered");
     world.answer = (_, response) => void response.writeHead(200).write('{"items":[', () => response.destroy());
     expect(await messageOf(getIntent())).not.to.equal("answered");
+  });
+
+  it("hands an answer over in one write: each would wake the agent", async () => {
+    let writes = 0;
+    world.proxy.server.on("connection", (socket: Socket) => {
+      const [write, writev] = [socket._write.bind(socket), socket._writev?.bind(socket)];
+      socket._write = (...args) => {
+        writes += 1;
+        write(...args);
+      };
+      socket._writev = (...args) => {
+        writes += 1;
+        writev?.(...args);
+      };
+    });
+    world.answer = (_, response) => {
+      response.flushHeaders(); // as an API server does with long objects, in a chunk
+      response.end('{"metadata":{"name":"a"}}');
+    };
+    expect(await getIntent()).to.deep.equal({ metadata: { name: "a" } });
+    expect(writes).to.equal(1);
   });
 
   it("gives up at the server what the agent has given up", async () => {
