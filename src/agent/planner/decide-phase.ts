@@ -7,7 +7,7 @@ import { lostSteps } from "./lost-record-steps.ts";
 import { observeSteps } from "./observe-steps.ts";
 import { isUnpublishRequested, unpublishRequests } from "./pod-steps.ts";
 import type { StepContext, Steps } from "./step-context.ts";
-import { requestedUnpublishSteps, setUpSteps, tearDownSteps } from "./volume-steps.ts";
+import { podUnpublishSteps, setUpSteps, tearDownSteps } from "./volume-steps.ts";
 
 /** PURE. The phase of a volume and its steps. Targets of kubelet's NodeUnpublishVolume come first. */
 export function decidePhase(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
@@ -16,11 +16,7 @@ export function decidePhase(desired: Desired | undefined, context: StepContext):
   if (record === undefined || unpublishRequests(record, input) === undefined) return decided;
   const problems = { ...decided.steps.problems, targets: new Map(decided.steps.problems.targets) };
   const { name, uid } = record;
-  const given = requestedUnpublishSteps(
-    context,
-    { name, uid, unmountPolicy: desired?.unmountPolicy ?? gentle },
-    problems,
-  );
+  const given = podUnpublishSteps(context, { name, uid, unmountPolicy: desired?.unmountPolicy ?? gentle }, problems);
   const others = decided.steps.actions.filter((action) => !("path" in action && isGiven(action.path, context)));
   return { ...decided, steps: { ...decided.steps, actions: [...given, ...others], problems } };
 }

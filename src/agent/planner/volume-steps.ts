@@ -78,14 +78,10 @@ export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Ste
 }
 
 /**
- * PURE. Steps for targets of kubelet's NodeUnpublishVolume: they are unmounted whatever else is known of the volume (safety
- * rule 19).
+ * PURE. Steps for targets of kubelet's NodeUnpublishVolume: they are unmounted whatever else is known of the volume
+ * (safety rule 19).
  */
-export function requestedUnpublishSteps(
-  context: StepContext,
-  policy: TearDownPolicy,
-  problems: FoundProblems,
-): Action[] {
+export function podUnpublishSteps(context: StepContext, policy: TearDownPolicy, problems: FoundProblems): Action[] {
   const given = context.actualState.targets.filter((target) => isUnpublishRequested(target.record, context.input));
   return unpublishAll(given, context, policy, problems);
 }

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import { resource } from "../../../src/api/names.ts";
 import { createKubeClient } from "../../../src/kube/client/client.ts";
+import { apiVersionOf } from "../../../src/kube/client/resource-path.ts";
 import { Proxied } from "../../lib/api-proxy/proxied.ts";
 import { asked, bodies, intent, paths } from "../../lib/api-proxy/requests.ts";
 
@@ -129,11 +130,13 @@ describe("ApiProxy, between an agent's transport and a server", () => {
         writev?.(...args);
       };
     });
+    const { kind } = resource.intents;
+    const object = { apiVersion: apiVersionOf(resource.intents), kind, metadata: { name: "a" } };
     world.answer = (_, response) => {
       response.flushHeaders(); // as an API server does with long objects, in a chunk
-      response.end('{"metadata":{"name":"a"}}');
+      response.end(JSON.stringify(object));
     };
-    expect(await getIntent()).to.deep.equal({ metadata: { name: "a" } });
+    expect(await getIntent()).to.deep.equal(object);
     expect(writes).to.equal(1);
   });
 

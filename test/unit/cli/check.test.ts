@@ -268,7 +268,9 @@ describe("kubectl nvi check", () => {
     [
       "a CSIDriver that was changed",
       { csiDriver: { items: [driver({ podInfoOnMount: false, seLinuxMount: true })] } },
-      [/^✗ CSI driver: .* is changed: podInfoOnMount must be true, seLinuxMount must be false → Apply config\/default/],
+      [
+        /^✗ CSI driver: .* is changed: podInfoOnMount must be true, seLinuxMount must be false → Apply config\/agent\/csi-driver\.yaml/,
+      ],
     ],
     [
       "a kubelet with another directory",
