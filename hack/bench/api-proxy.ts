@@ -53,7 +53,7 @@ function tableOf({ write, event, resident, idleMs, idleProcessorMs, busyProcesso
     row("the same, p99", we.p99, ee.p99),
     "",
     `resident memory that one process would not have: ${(resident / 2 ** 20).toFixed(0)} MiB`,
-    `processor time: ${(busyProcessorMs / requests).toFixed(2)} ms a write and its event; at rest ${((idleProcessorMs / idleMs) * 60_000).toFixed(0)} ms a minute`,
+    `processor time: ${(busyProcessorMs / requests).toFixed(2)} ms a write and two events; at rest ${((idleProcessorMs / idleMs) * 60_000).toFixed(0)} ms a minute`,
   ].join("\n");
 }
 
