@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import { ApiError } from "../kube/client/api-error.ts";
+import { ApiError, isNotFound } from "../kube/client/api-error.ts";
 import { TransportError } from "../kube/client/transport.ts";
 import { CommandError } from "./exit-code.ts";
 
@@ -11,9 +11,8 @@ export function errorText(error: unknown, server?: string): string {
     const words = error.message.replace(/^\S+ \S+: 403 \w+: /, "");
     return `${words}\n→ The ClusterRole nvi-viewer grants what this plugin reads (config/components/nvi-viewer). The command release needs nodevolume-admin.`;
   }
-  // Only a whole kind that is not served: an object that is not there is no error.
-  const [, version, plural] = /^\S+ \/apis\/nodevolume\.dev\/(\w+)\/(\w+): /.exec(messageOf(error)) ?? [];
-  if (error instanceof ApiError && error.status === 404 && version !== undefined)
+  const [, version, plural] = /^\S+ \/apis\/nodevolume\.dev\/(\w+)\/(\w+)/.exec(messageOf(error)) ?? [];
+  if (error instanceof ApiError && error.status === 404 && !isNotFound(error) && version !== undefined)
     return `node-volume-operator is not installed: the cluster has no ${plural} (${version})\n→ See what it has: kubectl get crd. README.md has the installation.`;
   if (error instanceof TransportError) {
     const cause = error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;

@@ -163,10 +163,13 @@ async function definitionsOf(cluster: Cluster): Promise<DefinitionFacts> {
   };
 }
 
-/** By its OpenAPI document, which everybody may read: CRDs may be read by few. */
-async function servedFields(cluster: Cluster): Promise<DefinitionFacts["fields"]> {
-  const document = await askIfThere(cluster, `/openapi/v3/apis/${group}/${apiVersion}`);
-  const schemas = Object.values(recordIn(recordIn(document, "components"), "schemas") ?? {});
+/**
+ * By its OpenAPI document, which everybody may read: CRDs may be read by few. Of a version that is not served, or not
+ * yet, kube-aggregator answers 404 without a body.
+ */
+async function servedFields({ transport }: Cluster): Promise<DefinitionFacts["fields"]> {
+  const { body } = await transport.request({ method: "GET", path: `/openapi/v3/apis/${group}/${apiVersion}` });
+  const schemas = Object.values(recordIn(recordIn(body, "components"), "schemas") ?? {});
   const named = schemas.flatMap((schema): [string, FieldTree][] => {
     const [of] = arrayIn(schema, "x-kubernetes-group-version-kind");
     return stringIn(of, "group") === group ? [[stringIn(of, "kind") ?? "", fieldsOf(schema)]] : [];

@@ -1,3 +1,4 @@
+import { printable } from "../../api/values/printable.ts";
 import type { ErrorClass } from "../../errors.ts";
 import { numberIn, recordIn, stringIn } from "../json.ts";
 import { type ApiRequest, type ApiResponse, type Transport, TransportError } from "./transport.ts";
@@ -36,7 +37,7 @@ export function errorOf(response: ApiResponse, what: string): ApiError | Transpo
   const text = page ?? stringIn(body, "message") ?? "no message";
   const mayHaveNone = page === "404 page not found" || status === 401 || status === 429 || status >= 500;
   if (stringIn(body, "kind") !== "Status" && !mayHaveNone)
-    return foreignAnswer(`${what}: ${status}`, "Status", `: ${text}`);
+    return foreignAnswer(`${what}: ${status}`, "Status", `: ${printable(text.slice(0, 256))}`);
   const seconds = numberIn(recordIn(body, "details"), "retryAfterSeconds") ?? response.retryAfterSeconds;
   return new ApiError(
     status,
@@ -67,8 +68,9 @@ export function classifyWriteError(thrown: unknown): ErrorClass {
     case 409: // somebody else wrote first: read, decide and write again
     case 410: // the read that the write rests on is too old
     case 429: // refused before anything was done (flow control)
-    case 503: // refused before anything was done (not ready)
       return "transient";
+    case 503: // a proxy answers so, too, after it has passed a write on; the API server only before it did anything
+      return thrown.reason === "ServiceUnavailable" ? "transient" : "uncertain";
     case 500: // etcd may have taken it before the server failed
     case 502: // a proxy lost the answer
     case 504: // etcd or an admission webhook did not answer in time
@@ -78,7 +80,10 @@ export function classifyWriteError(thrown: unknown): ErrorClass {
   }
 }
 
-/** PURE. Whether the API server says that there is no such object; not so if it does not serve the path. */
+/**
+ * PURE. Whether the API server says that there is no such object. It says the same of a resource that a version which
+ * it serves lacks, but not of a version that it does not serve, as ours before the CRDs are installed.
+ */
 export function isNotFound(thrown: unknown): boolean {
   return thrown instanceof ApiError && thrown.status === 404 && thrown.reason === "NotFound";
 }

@@ -111,7 +111,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
 
   async function read(request: ApiRequest, of: Resource, kind = of.kind): Promise<unknown> {
     const body = await bodyOf(transport, request);
-    const isDeleted = request.method === "DELETE" && stringIn(body, "kind") === "Status";
+    const isDeleted = request.method === "DELETE" && stringIn(body, "status") === "Success";
     if (isDeleted || isAnswer(body, of, kind)) return body;
     throw foreignAnswer(`${request.method} ${request.path}`, kind);
   }

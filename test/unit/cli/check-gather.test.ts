@@ -179,6 +179,17 @@ const clusterOf = (transport: Transport) =>
   ({ transport, client: createKubeClient({ transport, fieldManager: "" }), user: "me" }) as unknown as Cluster;
 
 describe("what kubectl nvi check reads", () => {
+  it("is no fields, where kube-aggregator answers without a body, as of a version that is not served", async () => {
+    class WithoutDefinitions extends FakeCluster {
+      override async request(request: ApiRequest): Promise<ApiResponse> {
+        if (request.path.startsWith("/openapi/v3/")) return { status: 404, body: undefined };
+        return super.request(request);
+      }
+    }
+    const { definitions } = await gatherAfter(clusterOf(new WithoutDefinitions()));
+    expect(definitions).to.deep.include({ served: ["nodevolumesets"], fields: undefined });
+  });
+
   it("is what objects say, page by page, without what they have else", async () => {
     const facts = await gatherAfter(clusterOf(new FakeCluster()));
     expect(facts.server).to.equal("v1.35.2");

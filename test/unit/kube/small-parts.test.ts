@@ -129,13 +129,25 @@ describe("classifyWriteError", () => {
     [new ApiError(429, "TooManyRequests", ""), "transient"],
     [new ApiError(422, "Invalid", ""), "final"],
     [new ApiError(403, "Forbidden", ""), "final"],
+    [errorOf({ status: 503, body: { kind: "Status", reason: "ServiceUnavailable" } }, "PATCH /a"), "transient"],
+    [errorOf({ status: 503, body: "upstream connect error" }, "PATCH /b"), "uncertain"], // it may have passed it on
   ];
   for (const [error, expected] of cases) {
     it(`${String(error)} is ${expected}`, () => expect(classifyWriteError(error)).to.equal(expected));
   }
 
   it("isUnavailable tells a server in trouble from a refusal", () => {
-    expect(cases.map(([error]) => isUnavailable(error))).to.deep.equal([true, true, true, false, true, false, false]);
+    expect(cases.map(([error]) => isUnavailable(error))).to.deep.equal([
+      true,
+      true,
+      true,
+      false,
+      true,
+      false,
+      false,
+      true,
+      true,
+    ]);
   });
 });
 

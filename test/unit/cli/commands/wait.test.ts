@@ -116,7 +116,11 @@ describe("errorText", () => {
     expect(errorText(notServed("/apis/nodevolume.dev/v1alpha1/nodevolumeintents"))).to.match(
       /^node-volume-operator is not installed: the cluster has no nodevolumeintents \(v1alpha1\)\n→ .*kubectl get crd/,
     );
+    expect(errorText(notServed("/apis/nodevolume.dev/v1alpha1/nodevolumesets/a"))).to.include("has no nodevolumesets");
     expect(errorText(notServed("/apis/storage.k8s.io/v1/csinodes"))).to.include("404");
+    const body = { kind: "Status", reason: "NotFound", message: "no a" };
+    const gone = errorOf({ status: 404, body }, "PATCH /apis/nodevolume.dev/v1alpha1/nodevolumesets/a");
+    expect(errorText(gone)).to.include("no a").and.not.include("not installed");
   });
 
   it("says which server cannot be reached, and what to do", () => {
